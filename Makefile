@@ -27,7 +27,7 @@ locked = if command -v uv >/dev/null; then uv pip install --quiet --compile-byte
 NPM_TOOLS := $(patsubst tests/tools/%/package.json,.tools/%,$(wildcard tests/tools/*/package.json))
 TRUST := .tools/cosign-3 .tools/source-controller .tools/source-controller-definitions
 WEB := $(addprefix .tools/,kubectl kubernetes manifests)
-ORACLE := $(addprefix .tools/,kubectl kubernetes kustomize-3 kustomize-3-server kustomize-4-server kustomize-5-server kwok manifests)
+ORACLE := $(addprefix .tools/,kubectl kubernetes kustomize-3 kustomize-4 kustomize-5 kwok manifests)
 TOOLS := $(filter-out $(TRUST),$(patsubst tests/tools/%/go.mod,.tools/%,$(wildcard tests/tools/*/go.mod))) .tools/open-mpi-5 $(if $(shell command -v npm),$(NPM_TOOLS))
 # What takes long or asks real programs, by what they judge; each within the hour. `samples` are the tests of `make test` that try
 # some cases there, with all of them.
@@ -214,9 +214,9 @@ update-images: $(TEST)  #- write the digest of each image into bases/, overlays/
 # What releases set at link time; `version` prints it.
 .tools/cosign-3: LDFLAGS = -X sigs.k8s.io/release-utils/version.gitVersion=v3.1.3
 .tools/kubectl: LDFLAGS = -X k8s.io/component-base/version.gitVersion=v1.34.4
-.tools/kustomize-3 .tools/kustomize-3-server: LDFLAGS = -X sigs.k8s.io/kustomize/api/provenance.version=kustomize/v3.8.7
-.tools/kustomize-4 .tools/kustomize-4-server: LDFLAGS = -X sigs.k8s.io/kustomize/api/provenance.version=kustomize/v4.5.4
-.tools/kustomize-5 .tools/kustomize-5-server: LDFLAGS = -X sigs.k8s.io/kustomize/api/provenance.version=v5.7.1
+.tools/kustomize-3: LDFLAGS = -X sigs.k8s.io/kustomize/api/provenance.version=kustomize/v3.8.7
+.tools/kustomize-4: LDFLAGS = -X sigs.k8s.io/kustomize/api/provenance.version=kustomize/v4.5.4
+.tools/kustomize-5: LDFLAGS = -X sigs.k8s.io/kustomize/api/provenance.version=v5.7.1
 
 # Beside the files of `files`, in releases/, what the projects' releases install: a file, or what kustomize builds of a folder;
 # a folder that it does not build is there as it is.

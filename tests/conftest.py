@@ -20,7 +20,7 @@ from hypothesis import settings
 import real
 import sample
 from controlplane import shared
-from real import Cfg, Served, serving
+from real import Kustomize
 from tiny import RELEASE, done
 
 if TYPE_CHECKING:
@@ -45,8 +45,7 @@ PARTS = {
         "registry_with_referrers", "registry_without_deletes", "versitygw",
     },
     "kustomize": {
-        "apply_setters", "cfg3", "kpt", "kustomize", "kustomize3", "kustomize4", "kustomize5", "list_setters",
-        "served3", "served4", "served5", "served_kustomize3", "tarlist",
+        "apply_setters", "kpt", "kustomize", "kustomize3", "kustomize4", "kustomize5", "list_setters", "tarlist",
     },
     "whole": {"bin_dir", "busybox", "curl", "fish", "other_pythons", "tar", "web_dir", "wget", "zsh"},
 }  # fmt: skip
@@ -175,53 +174,21 @@ def _bytes_of(folder: str) -> int:
 
 
 @pytest.fixture(scope="session")
-def kustomize3() -> Path:
+def kustomize3() -> Kustomize:
     """kustomize 3.8.7, the last line that users set values with: the judge of setters."""
-    return real.pinned_program("kustomize-3")
+    return Kustomize(real.pinned_program("kustomize-3"))
 
 
 @pytest.fixture(scope="session")
-def kustomize4() -> Path:
+def kustomize4() -> Kustomize:
     """kustomize 4.5.4, of the last line that has setters."""
-    return real.pinned_program("kustomize-4")
+    return Kustomize(real.pinned_program("kustomize-4"))
 
 
 @pytest.fixture(scope="session")
-def kustomize5() -> Path:
+def kustomize5() -> Kustomize:
     """kustomize 5.7.1: the judge of composing and rendering."""
-    return real.pinned_program("kustomize-5")
-
-
-@pytest.fixture(scope="session")
-def served3() -> Iterator[Served]:
-    """`kustomize3` without its half a second for each command; so are the next two."""
-    with serving(real.pinned_program("kustomize-3-server")) as served:
-        yield served
-
-
-@pytest.fixture(scope="session")
-def served4() -> Iterator[Served]:
-    with serving(real.pinned_program("kustomize-4-server")) as served:
-        yield served
-
-
-@pytest.fixture(scope="session")
-def served5() -> Iterator[Served]:
-    with serving(real.pinned_program("kustomize-5-server")) as served:
-        yield served
-
-
-@pytest.fixture(scope="session")
-def served_kustomize3(served3: Served, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
-    """What shells that type many commands have for `kustomize3`: a program whose commands `served3` runs."""
-    with served3.program(tmp_path_factory.mktemp("served") / "kustomize") as program:
-        yield program
-
-
-@pytest.fixture(scope="session")
-def cfg3(served3: Served) -> Cfg:
-    """Its ``cfg`` commands."""
-    return Cfg(served3)
+    return Kustomize(real.pinned_program("kustomize-5"))
 
 
 @pytest.fixture(scope="session")

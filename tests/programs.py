@@ -1,7 +1,7 @@
 """The programs of the machine that tests see: a few without asking, every other one by way of ``real``.
 
 All that is on PATH while tests run is one folder: this Python, its scripts, and the machine's programs of `PLAIN`. So a
-test that starts a program past ``real``, or leaves it to a shell, finds nothing, on the machine of whoever has it too.
+test that starts a program by its name, or leaves it to a shell, finds nothing, on the machine of whoever has it too.
 ``real`` puts that in force.
 
     python3 tests/programs.py FOLDER [NAME …]    # makes such a folder, with further programs

@@ -11,7 +11,7 @@ import yaml
 from yaml.events import DocumentEndEvent, DocumentStartEvent, ScalarEvent
 
 from packyard.core.yaml.values import implicit_type
-from real import Served
+from real import Kustomize
 
 _SETTER_COMMENT = re.compile(r'#\s*(\{"\$openapi":.*)$')
 
@@ -96,7 +96,7 @@ def _setters(directory: Path) -> Iterator[tuple[str, Mapping[str, Any]]]:
             yield definition["x-k8s-cli"]["setter"]["name"], definition["x-k8s-cli"]["setter"]
 
 
-def built(kustomize: Served, directory: Path, *options: str) -> list[Any]:
+def built(kustomize: Kustomize, directory: Path, *options: str) -> list[Any]:
     """Return the objects that a real kustomize builds."""
     return sorted_objects(kustomize.done("build", *options, directory))
 

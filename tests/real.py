@@ -5,15 +5,12 @@ What is absent skips the test that asked for it. A program that can be installed
 A program whose version matters is looked for in ``.tools/`` alone, where ``make tools`` builds it; any
 other there first, then on PATH. The fixtures of the same names are in ``conftest``.
 
-While tests run, PATH is the folder of ``programs``, and what goes past this file is refused where a process starts: a
-path into the machine's own folders, but for what is handed out here, and such folders in the PATH that a process is
-given. A process of a process is not seen here; all that it has is the PATH.
+While tests run, PATH is the folder of ``programs``.
 """
 
 from __future__ import annotations
 
 import atexit
-import json
 import os
 import random
 import shutil
@@ -27,13 +24,11 @@ from contextlib import ExitStack, contextmanager, suppress
 from functools import partial
 from http.server import HTTPServer, SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
-from socketserver import StreamRequestHandler, ThreadingUnixStreamServer
-from threading import Lock, Thread
 from typing import Any, NoReturn
 
 import pytest
 
-from programs import MACHINE, PLACE, PLAIN, machine_path, make_folder
+from programs import MACHINE, PLACE, machine_path, make_folder
 
 REPOSITORY = Path(__file__).resolve().parents[1]
 TOOLS = REPOSITORY / ".tools"
@@ -61,7 +56,7 @@ def find_program(name: str, *, pinned: bool, tools_dir: Path = TOOLS) -> Path | 
     # Beside PATH: this environment's own programs, and the system's that are not for every user.
     others = os.pathsep.join([machine_path(), str(Path(sys.executable).parent), "/usr/sbin"])
     found = shutil.which(name, path=str(tools_dir)) or (None if pinned else shutil.which(name, path=others))
-    return hand_out(_behind_shim(Path(found))) if found else None
+    return _behind_shim(Path(found)) if found else None
 
 
 def _behind_shim(program: Path) -> Path:
@@ -112,7 +107,7 @@ def path_with(*names: str) -> str:
 def kpt() -> Path:
     """Return kpt, which no registry has."""
     found = os.environ.get("PACKYARD_KPT") or find_program("kpt", pinned=False)
-    return hand_out(found) if found else lacking("kpt", remedy="put it on PATH, or name it: PACKYARD_KPT=FILE")
+    return Path(found) if found else lacking("kpt", remedy="put it on PATH, or name it: PACKYARD_KPT=FILE")
 
 
 def gnu_tar() -> Path:
@@ -188,7 +183,7 @@ def _python_candidates() -> Iterator[Path]:
 
 def _ask(python: Path) -> tuple[Path, tuple[int, int]] | None:
     """Return what ``python`` says it is, or None where it does not run or is not CPython."""
-    command = [hand_out(python), "-I", "-c", _ASK_VERSION]
+    command = [python, "-I", "-c", _ASK_VERSION]
     try:
         answer = subprocess.run(command, capture_output=True, text=True, timeout=300)
     except (OSError, subprocess.TimeoutExpired):
@@ -196,7 +191,7 @@ def _ask(python: Path) -> tuple[Path, tuple[int, int]] | None:
     if answer.returncode:
         return None
     executable, implementation, major, minor = answer.stdout.splitlines()
-    return (hand_out(executable), (int(major), int(minor))) if implementation == "cpython" else None
+    return (Path(executable), (int(major), int(minor))) if implementation == "cpython" else None
 
 
 def other_pythons() -> list[Path]:
@@ -258,25 +253,13 @@ class _QuietHandler(SimpleHTTPRequestHandler):
         """Say nothing of requests."""
 
 
-#: Where systems have programs, some of them not on everybody's PATH.
-SYSTEM = ("/usr/local/sbin", "/usr/sbin", "/sbin", "/usr/local/bin", "/usr/bin", "/bin")
-_handed_out: set[str] = set()
-
-
-def hand_out(program: str | Path) -> Path:
-    """Let tests start a program of the machine from now on, by its path."""
-    _handed_out.add(os.fspath(program))
-    return Path(program)
-
-
 def confine(config: pytest.Config) -> None:
-    """Put this in force for a run of tests, and for its workers."""
+    """Make PATH the folder of `programs` for a run of tests, and for its workers."""
     if MACHINE not in os.environ:
         folder = tempfile.mkdtemp(prefix="packyard-programs-")
         config.add_cleanup(lambda: shutil.rmtree(folder))
         os.environ[MACHINE], os.environ[PLACE] = machine_path(), folder
         os.environ["PATH"] = str(make_folder(Path(folder, "plain")))
-    sys.addaudithook(_check_start)
 
 
 def _path_with(programs: Mapping[str, Path]) -> str:
@@ -289,130 +272,18 @@ def _path_with(programs: Mapping[str, Path]) -> str:
     return os.pathsep.join(map(str, [*folders, Path(os.environ[PLACE], "plain")]))
 
 
-def _check_start(event: str, arguments: tuple[Any, ...]) -> None:
-    if event in ("subprocess.Popen", "os.exec", "os.posix_spawn"):
-        _check_program(os.fsdecode(arguments[0]))
-        _check_path(arguments[-1])
+class Kustomize:
+    """A program that each call starts: ``kustomize5("build", directory)``."""
 
-
-def _check_program(program: str) -> None:
-    folder, name = os.path.split(program)
-    if _is_of_machine(folder) and name not in PLAIN and program not in (sys.executable, *_handed_out):
-        pytest.fail(f"{program} is started past real: ask real.program({name!r}) for it", pytrace=False)
-
-
-def _check_path(environment: Any) -> None:
-    given = dict(os.environ) if environment is None else environment
-    path = os.fsdecode(given.get("PATH") or given.get(b"PATH") or "")
-    if named := list(filter(_is_of_machine, path.split(os.pathsep))):
-        pytest.fail(f"{named[0]} is on the PATH of a process: give it a folder with what real gives", pytrace=False)
-
-
-def _is_of_machine(folder: str) -> bool:
-    return folder in SYSTEM or folder in machine_path().split(os.pathsep)
-
-
-_PROGRAM = """\
-#!{python} -IS
-import json, os, socket, sys
-with socket.socket(socket.AF_UNIX) as server:
-    server.connect({address!r})
-    with server.makefile("rw") as lines:
-        print(json.dumps([os.getcwd(), sys.argv[1:]]), file=lines, flush=True)
-        code, stdout, stderr = json.loads(lines.readline())
-sys.stdout.write(stdout)
-sys.stderr.write(stderr)
-sys.exit(code)
-"""
-
-
-class Served:
-    """Runs each command as a process of its own would: the same code, words and files, in half a second less.
-
-    `test_real` compares the two.
-    """
-
-    def __init__(self, program: Path, folder: Path) -> None:
-        self.name = program.name
-        self._program = program
-        self._printed = [folder / "stdout", folder / "stderr"]
-        self._turn = Lock()
-        self._start()
+    def __init__(self, program: Path) -> None:
+        self.program = program
 
     def __call__(self, *arguments: object, cwd: Path | None = None) -> subprocess.CompletedProcess[str]:
-        with self._turn:
-            return self._run([str(argument) for argument in arguments], cwd)
-
-    def _run(self, words: list[str], cwd: Path | None) -> subprocess.CompletedProcess[str]:
-        print(
-            json.dumps({"directory": str(cwd or Path.cwd()), "arguments": words}), file=self._process.stdin, flush=True
-        )
-        assert self._process.stdout
-        answer = self._process.stdout.readline()
-        stdout, stderr = (file.read_text("utf-8", "replace") for file in self._printed)
-        if answer:
-            code = int(answer)
-        else:
-            self.stop()
-            code = self._process.returncode
-            self._start()
-        return subprocess.CompletedProcess(words, code, stdout, stderr)
+        words = [str(argument) for argument in arguments]
+        return subprocess.run([self.program, *words], cwd=cwd, capture_output=True, text=True, errors="replace")
 
     def done(self, *arguments: object, cwd: Path | None = None) -> str:
         """Run a command that has to succeed, and return what it printed."""
         process = self(*arguments, cwd=cwd)
         assert process.returncode == 0, f"{process.args}: {process.stdout}{process.stderr}"
         return process.stdout
-
-    @contextmanager
-    def program(self, file: Path) -> Iterator[Path]:
-        """Have a program at ``file`` as long as the block runs, which has the commands of shells run here."""
-        served = self
-
-        class Handler(StreamRequestHandler):
-            def handle(self) -> None:
-                cwd, words = json.loads(self.rfile.readline())
-                done = served(*words, cwd=Path(cwd))
-                self.wfile.write(json.dumps([done.returncode, done.stdout, done.stderr]).encode() + b"\n")
-
-        address = str(self._printed[0].with_name(f"{id(Handler)}"))  # short: a socket's name has a limit
-        with ThreadingUnixStreamServer(address, Handler) as server:
-            thread = Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02})
-            thread.start()
-            file.write_text(_PROGRAM.format(python=sys.executable, address=address))
-            file.chmod(0o755)
-            try:
-                yield file
-            finally:
-                server.shutdown()
-                thread.join()
-
-    def stop(self) -> None:
-        self._process.communicate()
-
-    def _start(self) -> None:
-        command, pipe = [self._program, *self._printed], subprocess.PIPE
-        thrifty = {**os.environ, "GOGC": "off", "GOMEMLIMIT": "256MiB"}  # garbage is collected when it is so much
-        self._process = subprocess.Popen(command, stdin=pipe, stdout=pipe, text=True, env=thrifty)
-
-
-class Cfg:
-    """The ``cfg`` commands of a served kustomize."""
-
-    def __init__(self, served: Served) -> None:
-        self._served = served
-
-    def __call__(self, *arguments: object, cwd: Path) -> subprocess.CompletedProcess[str]:
-        return self._served("cfg", *arguments, cwd=cwd)
-
-    def done(self, *arguments: object, cwd: Path) -> str:
-        return self._served.done("cfg", *arguments, cwd=cwd)
-
-
-@contextmanager
-def serving(program: Path) -> Iterator[Served]:
-    """Let a ``kustomize-N-server`` run as long as the block does."""
-    with tempfile.TemporaryDirectory() as folder:
-        served = Served(program, Path(folder))
-        yield served
-        served.stop()

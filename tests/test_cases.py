@@ -37,7 +37,7 @@ import yaml
 import tiny
 from casefiles import Case, cases
 from reading import content
-from real import Served
+from real import Kustomize
 from tiny import inside
 
 CASES = cases("*/*")
@@ -79,10 +79,10 @@ def test_a_command_does_what_its_case_says(case: Case, tmp_path: Path, monkeypat
 
 @pytest.mark.oracle
 @pytest.mark.parametrize("case", OF_CFG, ids=lambda case: case.file.stem)
-def test_kustomize_3_8_7_does_what_a_case_of_cfg_says(case: Case, served3: Served, tmp_path: Path) -> None:
+def test_kustomize_3_8_7_does_what_a_case_of_cfg_says(case: Case, kustomize3: Kustomize, tmp_path: Path) -> None:
     ours_dir, theirs_dir = (_tree(case, tmp_path / name) for name in ("ours", "theirs"))
     before = _bytes(ours_dir)
-    ours, theirs = _run(inside, case, ours_dir), _run(served3, case, theirs_dir)
+    ours, theirs = _run(inside, case, ours_dir), _run(kustomize3, case, theirs_dir)
     expected = _report(theirs, before, theirs_dir)
     differs = "differs" in case.parts
     if differs:
@@ -92,7 +92,7 @@ def test_kustomize_3_8_7_does_what_a_case_of_cfg_says(case: Case, served3: Serve
         if _bytes(ours_dir) == _bytes(theirs_dir):
             expected = ""
     if "then" in case.parts:
-        said = [_run(served3, case, folder, "then").stdout for folder in (ours_dir, theirs_dir)]
+        said = [_run(kustomize3, case, folder, "then").stdout for folder in (ours_dir, theirs_dir)]
         assert "changed" in str(_says(ours_dir))
         if differs:
             expected += f"then, in the files of packyard: {said[0]}"

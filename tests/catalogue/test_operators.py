@@ -6,17 +6,17 @@ from catalogue.usecases import Object, build_all, each_use_case, shipped
 from packyard.core.kubernetes import groups, operator_versions, operators, schemas
 from packyard.core.kubernetes.lenient import type_of
 from packyard.writing.source.package import Package, UseCase
-from real import Served
+from real import Kustomize
 
 
 @each_use_case
 def test_every_version_that_is_said_to_do_takes_all_fields(
-    package: Package, use_case: UseCase, served5: Served
+    package: Package, use_case: UseCase, kustomize5: Kustomize
 ) -> None:
     """Alone, and with each option that fits."""
     directory = shipped(package, use_case)
     directory = directory.set(directory.examples)
-    built = build_all(served5, "ml", [(directory, []), *((directory, [option]) for option in directory.options)])
+    built = build_all(kustomize5, "ml", [(directory, []), *((directory, [option]) for option in directory.options)])
     assert [fault for objects in built for item in objects for fault in faults(item)] == []
 
 

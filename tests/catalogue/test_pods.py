@@ -14,21 +14,21 @@ from catalogue.pods import as_pods
 from catalogue.usecases import Object, build_all, each_use_case, moved, sampled_options, shipped
 from packyard.core.kubernetes import images
 from packyard.writing.source.package import Package, UseCase
-from real import Served
+from real import Kustomize
 
 #: Volumes that a kubelet makes, whose directories it may enter as root.
 _OWN = ("configMap", "downwardAPI", "emptyDir", "projected", "secret")
 
 
 @pytest.fixture
-def objects(package: Package, use_case: UseCase, served5: Served) -> list[Object]:
+def objects(package: Package, use_case: UseCase, kustomize5: Kustomize) -> list[Object]:
     """The objects of a use case, as it is and with options, each of which is tried in each base."""
     key = (package.name, use_case.path)
     if key not in _OBJECTS:
         directory = shipped(package, use_case)
         ready = directory.set(directory.examples)
         choices = [(ready, ()), *((ready, (name,)) for name in sampled_options(package, use_case, of="pods"))]
-        built = [item for each in build_all(served5, "ml", choices) for item in each]
+        built = [item for each in build_all(kustomize5, "ml", choices) for item in each]
         _OBJECTS[key] = [*built, *moved(ready.beside(), "ml", "ml")]
     return _OBJECTS[key]
 

@@ -35,7 +35,7 @@ from packyard.writing.source import parts, workspace
 from packyard.writing.source.compose import Composed, ComposedPackage, compose
 from packyard.writing.source.package import Package, UseCase
 from packyard.writing.source.workspace import OPTIONS
-from real import Served
+from real import Kustomize
 from sample import some
 
 Object = dict[str, Any]
@@ -82,7 +82,7 @@ class Directory:
     def plan(self, values: Mapping[str, str]) -> Plan:
         return _plan(package_files(self.files), values)
 
-    def build(self, kustomize: Served, namespace: str, options: Sequence[str] = ()) -> list[Object]:
+    def build(self, kustomize: Kustomize, namespace: str, options: Sequence[str] = ()) -> list[Object]:
         """Return what kustomize builds after ``edit set namespace`` and ``edit add component``, in its order."""
         return build_all(kustomize, namespace, [(self, options)])[0]
 
@@ -176,7 +176,7 @@ def _plan(files: PackageFiles, values: Mapping[str, str]) -> Plan:
 
 
 def build_all(
-    kustomize: Served, namespace: str, wanted: Sequence[tuple[Directory, Sequence[str]]]
+    kustomize: Kustomize, namespace: str, wanted: Sequence[tuple[Directory, Sequence[str]]]
 ) -> list[list[Object]]:
     """Build several directories, each with some of its options, in one run of kustomize.
 

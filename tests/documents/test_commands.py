@@ -63,9 +63,9 @@ def environment(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pyt
     else:
         write(bin_dir / "kubectl", _KUBECTL.format(program=real.own_program("kubectl")))
     if "kustomize" in typed:
-        (bin_dir / "kustomize").symlink_to(request.getfixturevalue("kustomize5"))
+        (bin_dir / "kustomize").symlink_to(request.getfixturevalue("kustomize5").program)
     if "kustomize-3.8.7" in typed:
-        (bin_dir / "kustomize-3.8.7").symlink_to(request.getfixturevalue("kustomize3"))
+        (bin_dir / "kustomize-3.8.7").symlink_to(request.getfixturevalue("kustomize3").program)
     others = [name for name in ("grep", "kpt", "sed") if re.search(rf"^(.* \| )?{name} ", typed, re.MULTILINE)]
     own = {
         "PATH": f"{bin_dir}:{real.path_with(*others)}",

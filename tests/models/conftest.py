@@ -10,7 +10,6 @@ from pathlib import Path
 import pytest
 
 import real
-from real import hand_out
 from workload.conftest import namespaces, new_machine
 
 __all__ = ["namespaces", "new_machine"]
@@ -22,7 +21,7 @@ def _named(variable: str) -> Path:
     """Return what a variable of `make test-models` names."""
     named = os.environ.get(variable)
     if named and Path(named).exists():
-        return hand_out(named)
+        return Path(named)
     if os.environ.get("PACKYARD_REQUIRE_MODELS") == "1":
         pytest.fail(f"{variable} names nothing that is there: run make test-models", pytrace=False)
     return real.lacking(variable, remedy="run make test-models")

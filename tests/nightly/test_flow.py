@@ -17,7 +17,7 @@ import reading
 import real
 from catalogue.usecases import each_package
 from packyard.writing.source.package import Package
-from real import Served
+from real import Kustomize
 from tiny import RELEASE, done, packyard, programs_dir
 
 NAME = "resnet50v1-5-fp32-training-k8s"
@@ -61,9 +61,9 @@ done
 
 
 @pytest.fixture
-def bin_dir(tmp_path: Path, served_kustomize3: Path, wget: Path, curl: Path, tar: Path) -> Path:
+def bin_dir(tmp_path: Path, kustomize3: Kustomize, wget: Path, curl: Path, tar: Path) -> Path:
     """What the users have installed: kustomize is 3.8.7."""
-    programs = {"kustomize": served_kustomize3, "wget": wget, "curl": curl, "tar": tar, "gzip": real.program("gzip")}
+    programs = {"kustomize": kustomize3.program, "wget": wget, "curl": curl, "tar": tar, "gzip": real.program("gzip")}
     return programs_dir(tmp_path / "bin", programs)
 
 
@@ -96,7 +96,12 @@ def follow(url: str, topology: str, *, fetch: str, setter: str, bin_dir: Path, c
 
 @pytest.mark.parametrize("topology", TOPOLOGIES)
 def test_the_published_flow_gives_the_same_by_kustomize_and_by_packyard(
-    topology: str, web_dir: Path, bin_dir: Path, http_server: Callable[[Path], str], served5: Served, tmp_path: Path
+    topology: str,
+    web_dir: Path,
+    bin_dir: Path,
+    http_server: Callable[[Path], str],
+    kustomize5: Kustomize,
+    tmp_path: Path,
 ) -> None:
     url = http_server(web_dir)
     theirs = follow(url, topology, fetch="wget", setter="kustomize cfg set", bin_dir=bin_dir, cwd=tmp_path / "theirs")
@@ -107,8 +112,8 @@ def test_the_published_flow_gives_the_same_by_kustomize_and_by_packyard(
         assert reading.setter_comments(mine) == reading.setter_comments(other)
         assert reading.setter_values(mine) == reading.setter_values(other)
         assert reading.set_by_user(mine) == reading.set_by_user(other) == parameters_of(storage)
-        objects = reading.built(served5, mine)
-        assert objects == reading.built(served5, other)
+        objects = reading.built(kustomize5, mine)
+        assert objects == reading.built(kustomize5, other)
         assert objects == reading.sorted_objects((ours / f"{storage}.yaml").read_text())
         assert objects == reading.sorted_objects((theirs / f"{storage}.yaml").read_text())
         assert {item["metadata"]["namespace"] for item in objects} == {"ml"}

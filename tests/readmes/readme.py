@@ -11,7 +11,7 @@ from catalogue.usecases import Directory, Object, level, shipped
 from packyard.core.kubernetes.operators import OPERATORS
 from packyard.writing.source.package import Package, UseCase
 from readmes.commands import blocks, in_sentences
-from real import Served
+from real import Kustomize
 from tiny import RELEASE
 
 #: What an administrator types once for a cluster, and whether the tests have what it downloads.
@@ -56,12 +56,12 @@ class Readme:
         """Return the Pod Security level that the use case of the README needs."""
         return level(self._directory(self.use_case).parse())
 
-    def build(self, kustomize: Served, namespace: str) -> list[Object]:
+    def build(self, kustomize: Kustomize, namespace: str) -> list[Object]:
         """Return the objects of the README's use case, set to the examples."""
         directory = self._directory(self.use_case)
         return directory.set(directory.examples).build(kustomize, namespace)
 
-    def build_before(self, kustomize: Served, namespace: str) -> list[Object]:
+    def build_before(self, kustomize: Kustomize, namespace: str) -> list[Object]:
         """Return the objects of what runs before the README's use case."""
         directories = [self._directory(each) for each in self.before]
         return [item for each in directories for item in each.set(each.examples).build(kustomize, namespace)]

@@ -16,7 +16,7 @@ from readmes.internet import Internet
 from readmes.reader import Reader
 from readmes.readme import Readme
 from readmes.world import World, log_line
-from real import Served, free_port
+from real import Kustomize, free_port
 
 #: What a sentence means that leaves a word out, or has one in capitals in its place; where a use case has to be named.
 MEANT = {
@@ -35,7 +35,9 @@ CHANNEL = "https://models.example.com"
 class Visit:
     """What a reader typed."""
 
-    def __init__(self, readme: Readme, api: Api, path: str, hosts: Internet, folder: Path, kustomize: Served) -> None:
+    def __init__(
+        self, readme: Readme, api: Api, path: str, hosts: Internet, folder: Path, kustomize: Kustomize
+    ) -> None:
         self.readme = readme
         self.world = World(api, readme.level(), folder)
         self.objects = readme.build(kustomize, self.world.namespace)

@@ -42,19 +42,6 @@ def test_an_index_that_is_damaged_is_not_taken_for_none(store: DirectoryStore, t
         fetch(store, "bert@1.9")
 
 
-@pytest.mark.parametrize("reference", ["", "../bert", "bert@../x", "bert@"])
-def test_refuses_what_is_no_reference(store: DirectoryStore, reference: str) -> None:
-    with pytest.raises(InputError, match="is not a"):
-        fetch(store, reference)
-
-
-@pytest.mark.parametrize(("choice", "version"), [("latest", "1.10"), ("^1", "1.10"), ("~1.9", "1.9")])
-def test_fetches_what_it_chooses(store: DirectoryStore, choice: str, version: str) -> None:
-    assert fetch(store, f"bert@{choice}") == bundle("bert", version)
-    with pytest.raises(InputError, match="no bundle 'bret'"):
-        fetch(store, f"bret@{choice}")
-
-
 @pytest.mark.parametrize("reference", ["bert", "bert@1.9", "bert@^1"])
 def test_a_channel_that_is_not_there_is_said_to_be_missing(reference: str) -> None:
     with pytest.raises(UnavailableError, match=r"^nosuch: no such file or directory"):

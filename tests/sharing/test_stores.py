@@ -19,11 +19,6 @@ def test_a_path_and_a_file_address_are_a_directory(tmp_path: Path, address: str)
     assert (channel_dir / "a").read_bytes() == b"1"
 
 
-@pytest.mark.parametrize("address", ["http://localhost:1/x", "https://user:secret@example.com/x/", "HTTP://h"])
-def test_a_web_address_is_a_web_server(address: str) -> None:
-    assert type(open_store(address)).__name__ == "HTTPStore"
-
-
 def test_any_other_scheme_is_refused_and_the_known_ones_are_named() -> None:
     with pytest.raises(InputError, match=r"an address 'ftp://…' \(use a directory, file://, http"):
         open_store("ftp://example.com/channel")

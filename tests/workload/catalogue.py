@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from catalogue.usecases import PACKAGES, Directory, shipped
 from packyard.core.kubernetes import requirements
 from packyard.writing.source.package import Package, UseCase
-from real import Served
+from real import Kustomize
 from workload.controllers import NAMESPACE
 from workload.environment import Object
 
@@ -51,7 +51,7 @@ def set_objects(package: Package, use_case: UseCase, **values: object) -> list[O
     return with_made(set_directory(package, use_case, **values).parse())
 
 
-def with_options(kustomize: Served, directory: Directory, options: Sequence[str], **values: str) -> list[Object]:
+def with_options(kustomize: Kustomize, directory: Directory, options: Sequence[str], **values: str) -> list[Object]:
     """Return the objects of a directory to which a user added options by kustomize, with these of their values."""
     return with_made((directory.set_options(values) if values else directory).build(kustomize, NAMESPACE, options))
 

@@ -96,6 +96,7 @@ _MEANT = {
     "exec RUN": "shell ssh",
     "forward RUN": "port-forward",
     "get NAME": "add clone download fetch pkg pull use",
+    "init DIR --editor": "schema",
     "keys trust": "trust",
     "keys untrust": "untrust",
     "lint": "validate",

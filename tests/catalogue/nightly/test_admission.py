@@ -31,7 +31,7 @@ from controlplane.api import Answer, Api
 from packyard.core.kubernetes import requirements
 from packyard.core.kubernetes.pod_security import LEVELS
 from packyard.writing.source.package import Package, UseCase
-from real import Served
+from real import Kustomize
 from sample import some
 
 pytestmark = pytest.mark.oracle
@@ -80,10 +80,10 @@ def complaints(answers: Iterator[Answer]) -> list[str]:
 
 
 @each_use_case
-def test_is_accepted_without_a_warning(directory: Directory, api_server: Api, served5: Served) -> None:
+def test_is_accepted_without_a_warning(directory: Directory, api_server: Api, kustomize5: Kustomize) -> None:
     """With nothing set but what has to be, in a namespace of the level that the record names."""
     namespace = api_server.create_namespace(level(directory.parse()))
-    objects = directory.set(directory.examples).build(served5, namespace)
+    objects = directory.set(directory.examples).build(kustomize5, namespace)
     assert not complaints(try_objects(api_server, namespace, objects))
 
 
@@ -104,14 +104,14 @@ def sampled_pairs() -> list[tuple[Package, UseCase, tuple[str, str]]]:
 
 @each_use_case
 def test_every_option_and_pair_of_options_is_accepted_without_a_warning(
-    package: Package, use_case: UseCase, directory: Directory, api_server: Api, served5: Served
+    package: Package, use_case: UseCase, directory: Directory, api_server: Api, kustomize5: Kustomize
 ) -> None:
     here = (package, use_case)
     pairs = [pair for *place, pair in sampled_pairs() if here == tuple(place) and not are_rivals(*here, pair)]
     choices = [*((name,) for name in sampled_options(*here, of="admission")), *pairs]
     ready = directory.set(directory.examples)
-    tried = ready.build(served5, "any")
-    built = build_all(served5, "any", [(ready, choice) for choice in choices])
+    tried = ready.build(kustomize5, "any")
+    built = build_all(kustomize5, "any", [(ready, choice) for choice in choices])
     for choice, objects in zip(choices, built, strict=True):
         changed = [item for item in objects if item not in tried]
         assert changed or len(choice) > 1, f"{choice} changes nothing"

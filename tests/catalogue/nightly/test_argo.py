@@ -18,7 +18,7 @@ from catalogue.usecases import Object, level, of_bases_with, shipped
 from controlplane import argo
 from controlplane.api import Api, wait
 from packyard.writing.source.package import Package, UseCase
-from real import Served
+from real import Kustomize
 
 _WORKFLOW = "workflows.argoproj.io/workflow"
 _NODE_NAME = "workflows.argoproj.io/node-name"
@@ -30,12 +30,12 @@ _HAS_ENDED = ("Succeeded", "Failed", "Error")
 @of_bases_with("kind: Workflow\n")
 @pytest.mark.parametrize("fails_first", [False, True])
 def test_argo_runs_every_step_and_gives_no_program_a_token(
-    package: Package, use_case: UseCase, fails_first: bool, api_server: Api, served5: Served, tmp_path: Path
+    package: Package, use_case: UseCase, fails_first: bool, api_server: Api, kustomize5: Kustomize, tmp_path: Path
 ) -> None:
     """A step that fails is tried again where it has a ``retryStrategy``; else the workflow fails."""
     directory = shipped(package, use_case)
     namespace = api_server.create_namespace(level(directory.parse()))
-    objects = directory.set(directory.examples).build(served5, namespace)
+    objects = directory.set(directory.examples).build(kustomize5, namespace)
     (workflow,) = [item for item in objects if item["kind"] == "Workflow"]
     shorten_pauses(workflow)
     # The nodes of other tests, if there are any, are to leave the pods alone.

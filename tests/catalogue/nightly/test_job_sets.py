@@ -17,7 +17,7 @@ import yaml
 from catalogue.usecases import Object, level, of_bases_with, shipped
 from controlplane.api import Api, wait
 from packyard.writing.source.package import Package, UseCase
-from real import Served
+from real import Kustomize
 
 _KINDS = ("JobSet", "TrainJob")
 _ROLE = "jobset.sigs.k8s.io/replicatedjob-name"
@@ -153,11 +153,11 @@ def test_a_pod_that_loses_its_node_restarts_all_and_counts_as_no_restart(
 
 @each_train_job
 def test_a_train_job_is_refused_until_its_runtime_is_there_and_taken_when_all_is_applied_again(
-    package: Package, use_case: UseCase, cluster: Api, served5: Served, kubectl: Path
+    package: Package, use_case: UseCase, cluster: Api, kustomize5: Kustomize, kubectl: Path
 ) -> None:
     directory = shipped(package, use_case)
     namespace = cluster.create_namespace(level(directory.parse()))
-    objects = edited(directory.set(directory.examples).build(served5, namespace))
+    objects = edited(directory.set(directory.examples).build(kustomize5, namespace))
 
     def apply() -> str:
         command = [kubectl, f"--kubeconfig={cluster.folder / 'kubeconfig'}", "apply", "-f", "-"]

@@ -8,17 +8,17 @@ from catalogue.nightly.test_runs import apply, of_kind, provide
 from catalogue.usecases import USE_CASES, shipped
 from controlplane.api import Api, Object, wait
 from controlplane.stored import condition
-from real import Served
+from real import Kustomize
 
 CASES = {each.name: (item, each) for item, each in USE_CASES if item.name == "llm-serving"}
 each_server = pytest.mark.parametrize("name", ["one-node", "several-nodes"])
 
 
-def with_claims(served5: Served, namespace: str, name: str, **values: str) -> list[Object]:
+def with_claims(kustomize5: Kustomize, namespace: str, name: str, **values: str) -> list[Object]:
     """Return servers whose GPUs come by claims, and all else that users may add."""
     directory = shipped(*CASES[name])
     ready = directory.set({**directory.examples, **values})
-    return [*ready.build(served5, namespace, ["gpu-claim"]), *ready.beside()]
+    return [*ready.build(kustomize5, namespace, ["gpu-claim"]), *ready.beside()]
 
 
 def running(cluster: Api, namespace: str) -> tuple[list[Object], list[int]]:
@@ -42,10 +42,10 @@ def running(cluster: Api, namespace: str) -> tuple[list[Object], list[int]]:
 
 @each_server
 def test_servers_get_gpus_by_claims_and_what_users_add_finds_those_that_answer(
-    name: str, cluster: Api, served5: Served
+    name: str, cluster: Api, kustomize5: Kustomize
 ) -> None:
     namespace = cluster.create_namespace("restricted")
-    objects = with_claims(served5, namespace, name)
+    objects = with_claims(kustomize5, namespace, name)
     provide(cluster, namespace, objects)
     apply(cluster, namespace, [objects])
     pods, gpus = running(cluster, namespace)
@@ -64,9 +64,9 @@ def test_servers_get_gpus_by_claims_and_what_users_add_finds_those_that_answer(
 
 
 @each_server
-def test_gpus_with_less_memory_are_not_taken(name: str, cluster: Api, served5: Served) -> None:
+def test_gpus_with_less_memory_are_not_taken(name: str, cluster: Api, kustomize5: Kustomize) -> None:
     namespace = cluster.create_namespace("restricted")
-    objects = with_claims(served5, namespace, name, GPU_MEMORY="96Gi")
+    objects = with_claims(kustomize5, namespace, name, GPU_MEMORY="96Gi")
     provide(cluster, namespace, objects)
     cluster.create_all(objects, namespace)
 

@@ -30,7 +30,7 @@ from controlplane.api import Api, wait
 from controlplane.stored import condition, phase, volume
 from packyard.core.kubernetes import requirements
 from packyard.writing.source.package import Package, UseCase
-from real import Served
+from real import Kustomize
 from sample import some
 
 # What the server says of a Service that it looks at while it is being made.
@@ -60,10 +60,10 @@ _GPU = {"name": "gpus", "exactly": {"deviceClassName": "gpu.nvidia.com", "count"
 
 @each_package
 def test_runs_share_a_namespace_end_well_and_leave_nothing_but_claims(
-    package: Package, cluster: Api, served5: Served
+    package: Package, cluster: Api, kustomize5: Kustomize
 ) -> None:
     """All use cases: as they are, twice or with 1, 2 and 8 workers, and with each option; by names of their own."""
-    built = build_all(served5, "any", list(runs(package)))
+    built = build_all(kustomize5, "any", list(runs(package)))
     namespace = cluster.create_namespace(max(map(level, built), key=LEVELS.index))
     objects = moved([item for found in built for item in found], "any", namespace)
     provide(cluster, namespace, objects)

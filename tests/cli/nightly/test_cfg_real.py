@@ -14,7 +14,7 @@ import yaml
 
 import tiny
 from packyard.using.setting import set_values
-from real import Served
+from real import Kustomize
 from tiny import inside
 
 pytestmark = pytest.mark.oracle
@@ -72,18 +72,18 @@ def run(program: Callable[..., subprocess.CompletedProcess[str]], root: Path, wo
 
 
 @pytest.mark.parametrize("line", [*LINES.splitlines(), *NO_JSON])
-def test_a_command_line_does_what_it_does_in_the_real_program(served3: Served, tmp_path: Path, line: str) -> None:
+def test_a_command_line_does_what_it_does_in_the_real_program(kustomize3: Kustomize, tmp_path: Path, line: str) -> None:
     root = tmp_path / "package"
-    theirs = run(served3, shutil.copytree(tiny.TREES / "setters", root), shlex.split(line))
+    theirs = run(kustomize3, shutil.copytree(tiny.TREES / "setters", root), shlex.split(line))
     shutil.rmtree(root)
     assert run(inside, shutil.copytree(tiny.TREES / "setters", root), shlex.split(line)) == theirs
 
 
 @pytest.mark.parametrize("name", ["größe", 'a"b', "a b", "a#b", "a{b}", "a\\b", "日本", "plain"])
-def test_reads_the_names_that_the_real_program_writes(served3: Served, tmp_path: Path, name: str) -> None:
+def test_reads_the_names_that_the_real_program_writes(kustomize3: Kustomize, tmp_path: Path, name: str) -> None:
     words = ("cfg", "create-setter", ".", name, "3", "--field", "spec.replicas")
     sides = []
-    for program in (served3, inside):
+    for program in (kustomize3, inside):
         root = shutil.copytree(tiny.TREES / "deployment", tmp_path / str(len(sides)))
         done = program(*words, cwd=root)
         sides.append((done.returncode, re.findall("# {.*", (root / "r.yaml").read_text("utf-8"))))

@@ -12,7 +12,7 @@ from core.files.krmfiles import one_setter
 from packyard.using.setters.packages import PackageFiles
 from packyard.using.setters.plan import Assignment, plan
 from packyard.using.setting import set_values
-from real import Served
+from real import Kustomize
 
 KRMFILE = one_setter()
 COMMENT = '# {"$openapi":"V"}'
@@ -55,14 +55,14 @@ def test_setting_the_old_text_back_restores_the_block() -> None:
 
 
 @pytest.mark.parametrize("value", ["new", "5", "0644", "a: b", "# c", "*x"])
-def test_the_real_program_sets_the_same_text(served4: Served, tmp_path: Path, value: str) -> None:
+def test_the_real_program_sets_the_same_text(kustomize4: Kustomize, tmp_path: Path, value: str) -> None:
     text = f"{COMMENT}\na: |-\n  old\n{COMMENT}\nb: >-\n  old\nl:\n{COMMENT}\n- |-\n  3\n"
     theirs, ours = tmp_path / "theirs", tmp_path / "ours"
     theirs.mkdir()
     (theirs / "Krmfile").write_text(KRMFILE.replace("      x-k8s", "      type: string\n      x-k8s"), "utf-8")
     (theirs / "r.yaml").write_text(text, "utf-8")
     shutil.copytree(theirs, ours)
-    served4.done("cfg", "set", ".", "V", value, cwd=theirs)
+    kustomize4.done("cfg", "set", ".", "V", value, cwd=theirs)
     set_values(ours, {"V": [value]})
     found = [yaml.safe_load((side / "r.yaml").read_text("utf-8")) for side in (ours, theirs)]
     assert found[0] == found[1] == {"a": value, "b": value, "l": [value]}

@@ -20,7 +20,7 @@ from pathlib import Path
 import pytest
 
 from catalogue.usecases import CATALOGUE, PACKAGES
-from real import Served, free_port, path_with, pinned_program, program
+from real import Kustomize, free_port, path_with, pinned_program, program
 from workload import catalogue, controllers, zoo
 from workload.environment import Object
 from workload.machine import Machine, wait_until
@@ -470,7 +470,7 @@ def test_a_run_that_lost_a_pod_goes_on_as_if_nothing_had_been(
     assert losses(said) == {step: loss for step, loss in undisturbed.items() if step > start}
 
 
-def serve_adapter(cluster: Machine, kustomize: Served, path: str) -> list[str]:
+def serve_adapter(cluster: Machine, kustomize: Kustomize, path: str) -> list[str]:
     """Start a server of llm-serving with its option `adapter`, and return the models that it serves."""
     serving = USE_CASES["llm-serving/one-node/user-allocated-pvc"]
     objects = catalogue.with_options(kustomize, catalogue.set_directory(*serving), ["adapter"], ADAPTER_PATH=path)
@@ -484,17 +484,17 @@ def serve_adapter(cluster: Machine, kustomize: Served, path: str) -> list[str]:
     return [each["id"] for each in listed["data"]]
 
 
-def test_the_adapter_that_a_run_leaves_on_a_claim_is_served(new_machine: NewMachine, served5: Served) -> None:
+def test_the_adapter_that_a_run_leaves_on_a_claim_is_served(new_machine: NewMachine, kustomize5: Kustomize) -> None:
     cluster = new_machine([])
     store_chats(cluster)
     run = Run(cluster, set_objects(SINGLE_NODE))
     assert run.pods[0].wait() == 0, run.log
     path = "/nobody-here/llm-finetune/single-node/output/adapter"
-    assert serve_adapter(cluster, served5, path) == ["Qwen/Qwen3-0.6B", "tuned"]
+    assert serve_adapter(cluster, kustomize5, path) == ["Qwen/Qwen3-0.6B", "tuned"]
 
 
 def test_a_run_in_buckets_goes_on_and_its_adapter_is_served(
-    new_machine: NewMachine, served5: Served, undisturbed: dict[int, float]
+    new_machine: NewMachine, kustomize5: Kustomize, undisturbed: dict[int, float]
 ) -> None:
     cluster = new_machine([])
     buckets, url = cluster.folder / "buckets", "http://10.0.0.1:7070"
@@ -519,12 +519,12 @@ def test_a_run_in_buckets_goes_on_and_its_adapter_is_served(
     assert [file.name for file in (buckets / results / "checkpoints").iterdir()] == ["checkpoint-16"]
     values = {"MODEL_SOURCE": f"s3://{results}/adapter", "MODEL_PATH": "/adapters/tuned"}
     staging = catalogue.set_directory(*USE_CASES["llm-serving/staging/user-allocated-pvc"], **values)
-    objects = catalogue.with_options(served5, staging, ["from-bucket"], S3_ENDPOINT=url)
+    objects = catalogue.with_options(kustomize5, staging, ["from-bucket"], S3_ENDPOINT=url)
     cluster.image.replace("rclone", program("rclone"))
     cluster.objects += [*objects, keys("model-credentials")]
     (copying,) = [cluster.start(pod) for item in controllers.of_kind(objects, "Job") for pod in controllers.job(item)]
     assert copying.wait() == 0, copying.log
-    assert serve_adapter(cluster, served5, "/adapters/tuned") == ["Qwen/Qwen3-0.6B", "tuned"]
+    assert serve_adapter(cluster, kustomize5, "/adapters/tuned") == ["Qwen/Qwen3-0.6B", "tuned"]
 
 
 def keys(name: str) -> Object:

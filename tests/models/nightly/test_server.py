@@ -15,7 +15,7 @@ import pytest
 from models import named, serving
 from models.nightly.test_finetune import PROVERBS, loaded, trained
 from models.serving import answer, ask
-from real import Served
+from real import Kustomize
 from workload import catalogue
 from workload.environment import Object
 from workload.machine import Machine, Pod
@@ -30,7 +30,7 @@ pytestmark = [pytest.mark.nightly, pytest.mark.usefixtures("namespaces")]
 Running = tuple[Machine, Pod]
 
 
-def with_options(kustomize: Served, *options: str) -> list[Object]:
+def with_options(kustomize: Kustomize, *options: str) -> list[Object]:
     return catalogue.with_options(kustomize, catalogue.set_directory(*ON_CPU, **_VALUES), options)
 
 
@@ -44,11 +44,13 @@ def started(folder: Path, objects: list[Object], python: Path, files: dict[str, 
 
 @pytest.fixture(scope="module")
 def plain(
-    vllm: Path, model: Path, adapter: Path, served5: Served, tmp_path_factory: pytest.TempPathFactory
+    vllm: Path, model: Path, adapter: Path, kustomize5: Kustomize, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[Running]:
     """A server for processors, with an adapter."""
     folder = tmp_path_factory.mktemp("plain")
-    yield from started(folder, with_options(served5, "adapter"), vllm, {MODEL: model, "/data/adapters/tuned": adapter})
+    yield from started(
+        folder, with_options(kustomize5, "adapter"), vllm, {MODEL: model, "/data/adapters/tuned": adapter}
+    )
 
 
 @pytest.fixture(scope="module")
@@ -130,9 +132,11 @@ def running(metrics: str) -> float:
 
 
 @pytest.fixture(scope="module")
-def guarded(vllm: Path, model: Path, served5: Served, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
+def guarded(
+    vllm: Path, model: Path, kustomize5: Kustomize, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Running]:
     """A server that asks for a key."""
-    yield from started(tmp_path_factory.mktemp("guarded"), with_options(served5, "api-key"), vllm, {MODEL: model})
+    yield from started(tmp_path_factory.mktemp("guarded"), with_options(kustomize5, "api-key"), vllm, {MODEL: model})
 
 
 def test_a_key_is_asked_for_below_v1_and_probes_need_none(guarded: Running) -> None:

@@ -27,7 +27,7 @@ from readmes.internet import internet
 from readmes.reader import Reader
 from readmes.readme import Readme
 from readmes.visit import CHANNEL, Visit
-from real import Served
+from real import Kustomize
 from tiny import programs_dir
 
 #: What operators' releases install, by the module whose version the tests pin.
@@ -53,14 +53,14 @@ _PROGRAMS = ("aws", "curl", "kubectl", "sed", "tar", "unzip", "wget", "xargs")
 
 
 @pytest.fixture
-def bin_dir(served_kustomize3: Path, tmp_path: Path) -> Path:
+def bin_dir(kustomize3: Kustomize, tmp_path: Path) -> Path:
     """A directory for PATH, in which kustomize is 3.8.7."""
-    return programs_dir(tmp_path / "bin", {"kustomize": served_kustomize3, "python3": Path(sys.executable)})
+    return programs_dir(tmp_path / "bin", {"kustomize": kustomize3.program, "python3": Path(sys.executable)})
 
 
 @each_package
 def test_every_command_of_a_readme_runs(
-    package: Package, web_dir: Path, cluster: Api, bin_dir: Path, served5: Served, tmp_path: Path
+    package: Package, web_dir: Path, cluster: Api, bin_dir: Path, kustomize5: Kustomize, tmp_path: Path
 ) -> None:
     readme = Readme(package, web_dir)
     commands = {command for block in readme.blocks for command in block.commands}
@@ -72,7 +72,7 @@ def test_every_command_of_a_readme_runs(
         f"{CHANNEL}/{file.relative_to(folder)}": file.read_bytes() for file in folder.rglob("*") if file.is_file()
     }
     with internet(tmp_path / "internet", content, BUCKET) as hosts:
-        visit = Visit(readme, cluster, path, hosts, tmp_path / "reader", served5)
+        visit = Visit(readme, cluster, path, hosts, tmp_path / "reader", kustomize5)
         for name, data in files(tmp_path / "internet").items():
             visit.give(name, data)
         visit.follow(readme.blocks, sentences)

@@ -14,17 +14,17 @@ from packyard.core.kubernetes import held, pods
 from packyard.running import doctor
 from packyard.running.doctor import facts
 from packyard.running.runs.kubectl import Kubectl
-from real import Served
+from real import Kustomize
 from running.patients import told
 
 
 @pytest.mark.parametrize("brings_claims", [False, True])
 def test_every_use_case_is_sound_where_it_has_what_it_needs(
-    operated: Api, served5: Served, client: Kubectl, brings_claims: bool
+    operated: Api, kustomize5: Kustomize, client: Kubectl, brings_claims: bool
 ) -> None:
     """With what a user and an administrator make beforehand; claims that are brought are made by nobody else."""
     wanted = [shipped(package, use_case) for package in PACKAGES for use_case in package.use_cases]
-    built = build_all(served5, "any", [(test_runs.apart(each.set(each.examples)), ()) for each in wanted])
+    built = build_all(kustomize5, "any", [(test_runs.apart(each.set(each.examples)), ()) for each in wanted])
     chosen = [each for each in built if bool(test_runs.of_kind(each, "PersistentVolumeClaim")) == brings_claims]
     namespace = operated.create_namespace(max(map(level, chosen), key=LEVELS.index))
     runs = [moved(each, "any", namespace) for each in chosen]

@@ -12,7 +12,7 @@ import yaml
 import tiny
 from packyard.core.errors import BeyondError, PackyardError
 from packyard.using.kustomize.builtin import build
-from real import Served
+from real import Kustomize
 
 HEADER = "apiVersion: kustomize.config.k8s.io/v1alpha1\nkind: Component\n"
 OBJECTS = tiny.text("render/objects.yaml")
@@ -21,7 +21,7 @@ ADD = 'patch: \'[{"op": "add", "path": "/metadata/labels/added", "value": "yes"}
 
 
 @pytest.fixture
-def agrees(served5: Served, tmp_path: Path) -> Callable[..., list[dict[str, Any]] | None]:
+def agrees(kustomize5: Kustomize, tmp_path: Path) -> Callable[..., list[dict[str, Any]] | None]:
     """Build a use case with a component by both; return the objects, None where both refuse."""
 
     def judge(component: str, **files: str) -> list[dict[str, Any]] | None:
@@ -30,7 +30,7 @@ def agrees(served5: Served, tmp_path: Path) -> Callable[..., list[dict[str, Any]
         tiny.write(tmp_path / "use/add/kustomization.yaml", HEADER + component)
         for name, text in files.items():
             tiny.write(tmp_path / "use/add" / f"{name}.yaml", text)
-        real = served5("build", tmp_path / "use")
+        real = kustomize5("build", tmp_path / "use")
         if real.returncode:
             with pytest.raises(PackyardError):
                 build(tmp_path / "use")
@@ -116,7 +116,6 @@ HOSTILE = {
     "patches that are text": ("patches: x\n", "patches must be a list"),
     "a patch that is text": ("patches: [x]\n", "a patch must be a mapping"),
     "a patch of both kinds": ("patches: [{path: a.yaml, patch: x}]\n", "either a path or a patch"),
-    "aliases that nest deep": ("patches: [{path: deep.yaml}]\n", "aliases nest deeper|stand for more"),
     "operations on themselves": ("patches: [{path: grow.yaml, target: {kind: Job}}]\n", "copies more than"),
 }
 
@@ -129,10 +128,6 @@ def test_hostile_components_are_refused_by_name(tmp_path: Path, what: str) -> No
     header = "" if text.startswith("kind") else HEADER
     tiny.write(tmp_path / "use/add/kustomization.yaml", header + text)
     (tmp_path / "use/add/link.yaml").symlink_to("../a.yaml")
-    deep = "".join(f"a{number}: &a{number} [*a{number - 1}]\n" for number in range(1, 500))
-    tiny.write(
-        tmp_path / "use/add/deep.yaml", f"apiVersion: v1\nkind: ConfigMap\nmetadata: {{name: one}}\na0: &a0 []\n{deep}"
-    )
     grow = "".join("- {op: copy, from: /spec, path: /spec/x" + str(number) + "}\n" for number in range(40))
     tiny.write(tmp_path / "use/add/grow.yaml", grow)
     with pytest.raises(PackyardError, match=message):

@@ -15,7 +15,7 @@ from packyard.core.yaml.sources import Sources
 from packyard.using.kustomize import builtin
 from packyard.using.kustomize.accumulate import accumulate
 from packyard.writing.source import parts
-from real import Served
+from real import Kustomize
 
 TEXTS = [
     *("print(1)\n", "no line end", "two\n\n\n", " indented\n", "\nempty first\n", "tab\there\n", "a\n\n  b # c\n: d\n"),
@@ -25,7 +25,7 @@ HEADER = "apiVersion: kustomize.config.k8s.io/v1beta1\nkind: Kustomization\n"
 ENTRY = "configMapGenerator:\n- name: scripts\n  files: [{files}]\n  options: {{disableNameSuffixHash: {flag}}}\n"
 
 
-def test_a_generated_object_is_the_one_that_kustomize_makes(served5: Served, tmp_path: Path) -> None:
+def test_a_generated_object_is_the_one_that_kustomize_makes(kustomize5: Kustomize, tmp_path: Path) -> None:
     theirs, ours = tmp_path / "theirs", tmp_path / "ours"
     theirs.mkdir()
     ours.mkdir()
@@ -36,7 +36,7 @@ def test_a_generated_object_is_the_one_that_kustomize_makes(served5: Served, tmp
     (item,) = accumulate(parts.read(Sources(theirs), "", "Kustomization"))
     (ours / "map.yaml").write_bytes(layout.write(item.root))
     (ours / "kustomization.yaml").write_text(HEADER + "resources:\n- map.yaml\n")
-    assert reading.built(served5, ours) == reading.built(served5, theirs)
+    assert reading.built(kustomize5, ours) == reading.built(kustomize5, theirs)
 
 
 @pytest.mark.parametrize(
@@ -80,7 +80,7 @@ ADDED = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: scripts}\ndata: {inst
 
 @pytest.mark.parametrize("added", [ADDED, ADDED.replace("instance: a", "instance: b")], ids=["a", "b"])
 def test_the_hash_is_that_of_every_kustomize_and_reaches_every_reference(
-    served3: Served, served4: Served, served5: Served, added: str, tmp_path: Path
+    kustomize3: Kustomize, kustomize4: Kustomize, kustomize5: Kustomize, added: str, tmp_path: Path
 ) -> None:
     shell, use_case = tmp_path / "programs/shell", tmp_path / "use-case"
     shell.mkdir(parents=True)
@@ -96,11 +96,11 @@ def test_the_hash_is_that_of_every_kustomize_and_reaches_every_reference(
     assert len(set(re.findall(r"scripts-\w{10}", ours))) == 1
     assert len(re.findall(r"name: scripts-\w{10}", ours)) == 3
     expected = list(yaml.safe_load_all(ours))
-    for kustomize in (served3, served4, served5):
+    for kustomize in (kustomize3, kustomize4, kustomize5):
         assert list(yaml.safe_load_all(kustomize.done("build", str(use_case)))) == expected
 
 
-def test_a_hash_reaches_what_is_in_the_namespace_of_the_generated_object(served5: Served, tmp_path: Path) -> None:
+def test_a_hash_reaches_what_is_in_the_namespace_of_the_generated_object(kustomize5: Kustomize, tmp_path: Path) -> None:
     spaces = {"a": "", "b": ", namespace: default", "c": ", namespace: other"}
     jobs = "---\n".join(JOB.replace("{name: a}", f"{{name: {name}{space}}}", 1) for name, space in spaces.items())
     (tmp_path / "jobs.yaml").write_text(jobs)
@@ -110,10 +110,10 @@ def test_a_hash_reaches_what_is_in_the_namespace_of_the_generated_object(served5
     )
     ours = builtin.build(tmp_path).decode()
     assert len(re.findall(r"name: scripts-\w{10}", ours)) == 3
-    assert list(yaml.safe_load_all(ours)) == list(yaml.safe_load_all(served5.done("build", str(tmp_path))))
+    assert list(yaml.safe_load_all(ours)) == list(yaml.safe_load_all(kustomize5.done("build", str(tmp_path))))
 
 
-def test_components_see_what_the_kustomization_that_lists_them_generates(served5: Served, tmp_path: Path) -> None:
+def test_components_see_what_the_kustomization_that_lists_them_generates(kustomize5: Kustomize, tmp_path: Path) -> None:
     (tmp_path / "option").mkdir()
     header = HEADER.replace("v1beta1", "v1alpha1").replace("Kustomization", "Component")
     patch = "patches:\n- target: {kind: ConfigMap}\n  patch: '- {op: add, path: /metadata/labels, value: {a: b}}'\n"
@@ -124,4 +124,4 @@ def test_components_see_what_the_kustomization_that_lists_them_generates(served5
     (tmp_path / "kustomization.yaml").write_text(f"{HEADER}resources: [job.yaml]\n{generator}components: [option]\n")
     ours = builtin.build(tmp_path).decode()
     assert "a: b" in ours
-    assert list(yaml.safe_load_all(ours)) == list(yaml.safe_load_all(served5.done("build", str(tmp_path))))
+    assert list(yaml.safe_load_all(ours)) == list(yaml.safe_load_all(kustomize5.done("build", str(tmp_path))))

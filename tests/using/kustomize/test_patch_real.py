@@ -13,7 +13,7 @@ from packyard.core.yaml import layout
 from packyard.core.yaml.sources import Sources
 from packyard.writing.source import parts
 from packyard.writing.source.compose import accumulate
-from real import Served
+from real import Kustomize
 
 BASE = tiny.text("parts/patched.yaml")
 
@@ -90,12 +90,12 @@ def objects(text: str) -> list[object]:
     return sorted(yaml.load_all(text, yaml.CSafeLoader), key=str)
 
 
-def judge(served5: Served, tmp_path: Path, entry: str, *, base: str = BASE) -> str:
+def judge(kustomize5: Kustomize, tmp_path: Path, entry: str, *, base: str = BASE) -> str:
     (tmp_path / "base.yaml").write_text(base, "utf-8")
     header = "apiVersion: kustomize.config.k8s.io/v1beta1\nkind: Kustomization\nresources:\n- base.yaml\n"
     listed = f"patches:\n{entry}".replace("patches:\n[]", "patches: []")
     (tmp_path / "kustomization.yaml").write_text(header + listed, "utf-8")
-    done = served5("build", tmp_path)
+    done = kustomize5("build", tmp_path)
     assert done.returncode == 0, done.stderr
     part = parts.read(Sources(tmp_path), "", "Kustomization")
     composed = [layout.write(item.root).decode() for item in accumulate(part)]
@@ -105,7 +105,7 @@ def judge(served5: Served, tmp_path: Path, entry: str, *, base: str = BASE) -> s
         (built / f"{number}.yaml").write_text(text, "utf-8")
     names = "".join(f"- {number}.yaml\n" for number in range(len(composed)))
     (built / "kustomization.yaml").write_text(f"resources:\n{names}", "utf-8")
-    ours = served5("build", built)
+    ours = kustomize5("build", built)
     assert ours.returncode == 0, ours.stderr
     assert objects(ours.stdout) == objects(done.stdout)
     return "".join(composed)
@@ -117,44 +117,44 @@ def inline(text: str, target: str = "") -> str:
 
 
 @pytest.mark.parametrize("case", OPERATIONS)
-def test_operations_give_the_objects_of_kustomize(served5: Served, tmp_path: Path, case: str) -> None:
+def test_operations_give_the_objects_of_kustomize(kustomize5: Kustomize, tmp_path: Path, case: str) -> None:
     target, text = OPERATIONS[case]
-    judge(served5, tmp_path, inline(text, target))
+    judge(kustomize5, tmp_path, inline(text, target))
 
 
 @pytest.mark.parametrize("case", MERGES)
-def test_strategic_merges_give_the_objects_of_kustomize(served5: Served, tmp_path: Path, case: str) -> None:
-    judge(served5, tmp_path, inline(MERGES[case]))
+def test_strategic_merges_give_the_objects_of_kustomize(kustomize5: Kustomize, tmp_path: Path, case: str) -> None:
+    judge(kustomize5, tmp_path, inline(MERGES[case]))
 
 
 @pytest.mark.parametrize("case", DIRECTIVES)
-def test_directives_give_the_objects_of_kustomize(served5: Served, tmp_path: Path, case: str) -> None:
-    judge(served5, tmp_path, inline(DIRECTIVES[case]))
+def test_directives_give_the_objects_of_kustomize(kustomize5: Kustomize, tmp_path: Path, case: str) -> None:
+    judge(kustomize5, tmp_path, inline(DIRECTIVES[case]))
 
 
-def test_a_directive_with_a_target_deletes_every_object_that_it_selects(served5: Served, tmp_path: Path) -> None:
+def test_a_directive_with_a_target_deletes_every_object_that_it_selects(kustomize5: Kustomize, tmp_path: Path) -> None:
     text = "apiVersion: v1\nkind: Any\nmetadata: {name: any}\n$patch: delete\n"
-    assert "Deployment" not in judge(served5, tmp_path, inline(text, DEPLOYMENT))
+    assert "Deployment" not in judge(kustomize5, tmp_path, inline(text, DEPLOYMENT))
 
 
-def test_what_a_merge_says_of_a_list_goes_in_front_in_its_own_order(served5: Served, tmp_path: Path) -> None:
+def test_what_a_merge_says_of_a_list_goes_in_front_in_its_own_order(kustomize5: Kustomize, tmp_path: Path) -> None:
     env = "".join(f"        - name: {name}\n          value: x\n" for name in "BCD")
     base = BASE.replace("        volumeMounts:", f"{env}        volumeMounts:", 1)
     container = "spec:\n  template:\n    spec:\n      containers:\n      - name: main\n        env:\n"
     changed = "".join(f"        - name: {name}\n          value: new\n" for name in ("D", "NEW", "B"))
-    made = judge(served5, tmp_path, inline(HEAD + container + changed), base=base)
+    made = judge(kustomize5, tmp_path, inline(HEAD + container + changed), base=base)
     assert [line.split()[-1] for line in made.splitlines() if "- name: " in line][1:6] == ["D", "NEW", "B", "A", "C"]
 
 
-def test_a_merge_with_a_target_is_for_every_object_that_it_selects(served5: Served, tmp_path: Path) -> None:
+def test_a_merge_with_a_target_is_for_every_object_that_it_selects(kustomize5: Kustomize, tmp_path: Path) -> None:
     judge(
-        served5,
+        kustomize5,
         tmp_path,
         inline("apiVersion: v1\nkind: Any\nmetadata:\n  name: any\n  labels:\n    x: z\n", "target: {name: web}"),
     )
 
 
-def test_comments_travel_and_are_replaced_as_the_design_says(served5: Served, tmp_path: Path) -> None:
+def test_comments_travel_and_are_replaced_as_the_design_says(kustomize5: Kustomize, tmp_path: Path) -> None:
     text = """\
 # Why this operation: for authors only.
 - op: replace
@@ -170,7 +170,7 @@ def test_comments_travel_and_are_replaced_as_the_design_says(served5: Served, tm
     name: data # {"$openapi":"VOLUME"}
     emptyDir: {}
 """
-    composed = judge(served5, tmp_path, inline(text, DEPLOYMENT))
+    composed = judge(kustomize5, tmp_path, inline(text, DEPLOYMENT))
     assert "# What the deployment is for.\napiVersion: apps/v1\n" in composed
     assert '  # Prose of the base.\n  replicas: 3 # {"$openapi":"COPIES"}\n' in composed
     assert "image: nginx:1.8\n" in composed  # a patch without a comment unbinds
@@ -218,9 +218,9 @@ def test_refuses_what_it_cannot_do_by_file_and_line(tmp_path: Path, entry: str, 
     assert all("kustomization.yaml" in problem.file and problem.line for problem in refused.value.problems)
 
 
-def test_a_new_key_follows_the_key_before_it_in_the_patch(served5: Served, tmp_path: Path) -> None:
+def test_a_new_key_follows_the_key_before_it_in_the_patch(kustomize5: Kustomize, tmp_path: Path) -> None:
     text = HEAD + "spec:\n  paused: true\n  replicas: 3\n  minReadySeconds: 5\n"
-    composed = judge(served5, tmp_path, inline(text))
+    composed = judge(kustomize5, tmp_path, inline(text))
     assert "  paused: true\n  # Prose of the base.\n  replicas: 3\n  minReadySeconds: 5\n  template:\n" in composed
 
 
@@ -235,12 +235,12 @@ REPLACED = {
 
 
 @pytest.mark.parametrize("case", REPLACED)
-def test_replacements_give_the_objects_of_kustomize(served5: Served, tmp_path: Path, case: str) -> None:
+def test_replacements_give_the_objects_of_kustomize(kustomize5: Kustomize, tmp_path: Path, case: str) -> None:
     source, targets = REPLACED[case]
     label = "labels: {role: web, app.kubernetes.io/name: x}"
     listed = "".join(f"    - '{target}'\n" for target in targets)
     entry = f"- source: {{kind: Custom, fieldPath: '{source}'}}\n  targets:\n  - select: {{kind: Deployment}}\n"
-    judge(served5, tmp_path, f"[]\nreplacements:\n{entry}    fieldPaths:\n{listed}",
+    judge(kustomize5, tmp_path, f"[]\nreplacements:\n{entry}    fieldPaths:\n{listed}",
           base=BASE.replace("labels: {role: web}", label))  # fmt: skip
 
 

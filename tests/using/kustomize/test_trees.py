@@ -20,7 +20,7 @@ from packyard.core.yaml.sources import Sources
 from packyard.using.kustomize.accumulate import accumulate
 from packyard.using.kustomize.builtin import build
 from packyard.writing.source import parts
-from real import Served
+from real import Kustomize
 
 BUILT, REFUSED = (
     pytest.mark.parametrize(
@@ -45,8 +45,8 @@ def test_a_tree_is_built_as_recorded(tree: Path) -> None:
 
 
 @BUILT
-def test_kustomize_builds_what_is_recorded(served5: Served, tree: Path) -> None:
-    built = served5.done("build", tree)
+def test_kustomize_builds_what_is_recorded(kustomize5: Kustomize, tree: Path) -> None:
+    built = kustomize5.done("build", tree)
     if os.environ.get("PACKYARD_WRITE"):
         (tree / "built").write_text(built)
     assert built == (tree / "built").read_text()

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 import reading
-from real import Cfg
+from real import Kustomize
 from tiny import inside
 from using.options import optioned
 
@@ -46,17 +46,17 @@ def value(root: Path, name: str) -> str:
     return found[1]
 
 
-def test_a_set_of_an_option_is_that_of_kustomize(root: Path, tmp_path: Path, cfg3: Cfg) -> None:
+def test_a_set_of_an_option_is_that_of_kustomize(root: Path, tmp_path: Path, kustomize3: Kustomize) -> None:
     done("enable", ".", "queue", "spread", cwd=root / optioned.MULTI)
     theirs = tmp_path / "theirs"
     shutil.copytree(root, theirs)
     for name, text in (("QUEUE_NAME", "team-a"), ("SPREAD_ELSE", "DoNotSchedule"), ("S3_BUCKET", "b-1")):
         done("set", "../../options", f"{name}={text}", cwd=root / optioned.MULTI)
-        cfg3.done("set", "../../options", name, text, cwd=theirs / optioned.MULTI)
+        kustomize3.done("cfg", "set", "../../options", name, text, cwd=theirs / optioned.MULTI)
     assert reading.files(root) == reading.files(theirs)
     done("set", ".", "QUEUE_NAME=team-b", "SPREAD_ELSE=ScheduleAnyway", cwd=root / optioned.MULTI)
     for name, text in (("QUEUE_NAME", "team-b"), ("SPREAD_ELSE", "ScheduleAnyway")):
-        cfg3.done("set", "../../options", name, text, cwd=theirs / optioned.MULTI)
+        kustomize3.done("cfg", "set", "../../options", name, text, cwd=theirs / optioned.MULTI)
     assert reading.files(root) == reading.files(theirs)
 
 

@@ -14,7 +14,7 @@ from packyard.core.errors import BeyondError, ConflictError, InputError, Packyar
 from packyard.using.kustomize.builtin import Trial, build
 from packyard.using.options import switch
 from packyard.using.options.switch import Switched
-from real import Served
+from real import Kustomize
 from using.options import optioned
 
 KUSTOMIZATION = "kustomization.yaml"
@@ -62,7 +62,9 @@ BODIES = {
 
 
 @pytest.mark.parametrize("body", BODIES.values(), ids=list(BODIES))
-def test_adds_a_line_that_kustomize_reads_and_changes_no_other_byte(root: Path, body: str, served5: Served) -> None:
+def test_adds_a_line_that_kustomize_reads_and_changes_no_other_byte(
+    root: Path, body: str, kustomize5: Kustomize
+) -> None:
     directory = root / optioned.SINGLE
     tiny.write(directory / "own" / KUSTOMIZATION, OWN)
     (directory / KUSTOMIZATION).write_bytes(body.encode())
@@ -72,7 +74,7 @@ def test_adds_a_line_that_kustomize_reads_and_changes_no_other_byte(root: Path, 
     lines = ["../../options/queue", "../../options/debug"]
     assert outcome.after == after
     assert yaml.safe_load(after) == {**before, "components": [*(before.get("components") or []), *lines]}
-    built = served5("build", directory)
+    built = kustomize5("build", directory)
     assert built.returncode == 0, built.stderr
     assert "kueue.x-k8s.io/queue-name: default" in built.stdout
     disable(directory, ["debug", "queue"])
@@ -119,18 +121,6 @@ def test_refuses_two_that_exclude_each_other_by_both_names_file_and_path(root: P
     disable(directory, ["dataset-claim"])
     with pytest.raises(ConflictError, match="which you name too"):
         enable(directory, "dataset-bucket", "dataset-claim")
-
-
-def test_says_of_every_option_whether_it_is_enabled_and_fits(root: Path) -> None:
-    directory = root / optioned.MULTI
-    enable(directory, "dataset-claim")
-    found = states(directory)
-    assert sorted(found) == optioned.NAMES
-    assert {name for name, item in found.items() if item.is_enabled} == {"dataset-claim"}
-    assert {name for name, item in found.items() if not item.fits} == {"dataset-bucket", "debug"}
-    assert "cannot be used together with 'dataset-claim'" in found["dataset-bucket"].reason
-    assert "changes nothing" in found["debug"].reason
-    assert found["queue"].description == "The run waits in a queue of Kueue."
 
 
 CLAIM = '      - name: storage\n        persistentVolumeClaim:\n          claimName: "" # {"$openapi":"PVC_NAME"}\n'
@@ -210,7 +200,7 @@ def test_an_option_that_is_listed_twice_is_refused_by_both_lines(root: Path) -> 
 
 @pytest.mark.parametrize("use_case", [optioned.SINGLE, optioned.MULTI])
 def test_every_option_and_pair_builds_as_kustomize_builds_it_or_both_refuse(
-    root: Path, use_case: str, served5: Served
+    root: Path, use_case: str, kustomize5: Kustomize
 ) -> None:
     directory = root / use_case
     text = (directory / KUSTOMIZATION).read_text()
@@ -218,7 +208,7 @@ def test_every_option_and_pair_builds_as_kustomize_builds_it_or_both_refuse(
     for chosen in (*itertools.combinations(optioned.NAMES, 1), *itertools.permutations(optioned.NAMES, 2)):
         lines = "".join(f"- ../../options/{name}\n" for name in chosen)
         (directory / KUSTOMIZATION).write_text(f"{text}components:\n{lines}")
-        real = served5("build", directory)
+        real = kustomize5("build", directory)
         if real.returncode:
             refused += 1
             with pytest.raises(PackyardError):

@@ -12,6 +12,7 @@ from packyard.core.yaml.node import Source
 from packyard.using.kustomize import objects
 from packyard.using.render.every import render_all
 from packyard.using.render.render import render
+from real import Kustomize
 
 KRMFILE = tiny.text("render/Krmfile")
 SET = KRMFILE.replace('value: "", required', 'value: "x", isSet: true, required')
@@ -87,9 +88,11 @@ def test_does_not_fall_back_where_a_program_fails(use_case: Path, tmp_path: Path
         render(use_case, path=path)
 
 
-def test_all_three_ways_give_equal_objects(use_case: Path, tmp_path: Path, kustomize5: Path, kubectl: Path) -> None:
+def test_all_three_ways_give_equal_objects(
+    use_case: Path, tmp_path: Path, kustomize5: Kustomize, kubectl: Path
+) -> None:
     (tmp_path / "one").mkdir()
-    (tmp_path / "one" / "kustomize").symlink_to(kustomize5)
+    (tmp_path / "one" / "kustomize").symlink_to(kustomize5.program)
     (tmp_path / "two").mkdir()
     (tmp_path / "two" / "kubectl").symlink_to(kubectl)
     built = [read(render(use_case, path=path)) for path in (f"{tmp_path}/one", f"{tmp_path}/two", "")]

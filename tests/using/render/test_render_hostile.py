@@ -15,6 +15,7 @@ from packyard.core.errors import InputError, PackyardError
 from packyard.core.files import regular
 from packyard.core.yaml import aliases
 from packyard.using.render import programs, render
+from real import Kustomize
 
 OBJECT = "apiVersion: v1\nkind: X\nmetadata: {name: x}\n"
 COMPONENT = "apiVersion: kustomize.config.k8s.io/v1alpha1\nkind: Component\n"
@@ -61,14 +62,14 @@ def test_no_program_is_started_that_would_read_a_directory_a_billion_times(field
     assert str(caught.value).endswith("(name each directory once)")
 
 
-def test_a_program_reads_what_is_named_often_within_bounds(kustomize5: Path, tmp_path: Path) -> None:
+def test_a_program_reads_what_is_named_often_within_bounds(kustomize5: Kustomize, tmp_path: Path) -> None:
     """Each of two components is one of the other two: that is no billion."""
     tiny.write(tmp_path / "p/kustomization.yaml", "resources: [a.yaml]\ncomponents: [../c0, ../c1, ../c2]\n")
     tiny.write(tmp_path / "p/a.yaml", OBJECT)
     for number in range(3):
         further = [f"../c{other}" for other in range(number + 1, 3)]
         tiny.write(tmp_path / f"c{number}/kustomization.yaml", f"{COMPONENT}components: {further}\n")
-    assert b"name: x" in programs.Program(kustomize5, "build").build(tmp_path / "p")
+    assert b"name: x" in programs.Program(kustomize5.program, "build").build(tmp_path / "p")
 
 
 def test_a_circle_is_an_error_of_the_build(tmp_path: Path) -> None:

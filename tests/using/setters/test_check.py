@@ -9,7 +9,7 @@ import pytest
 from packyard.core.errors import InputError
 from packyard.using.setters import formats
 from packyard.using.setting import set_values
-from real import Cfg
+from real import Kustomize
 from tiny import done, packyard
 from using.setters import judged
 
@@ -30,18 +30,18 @@ def make(root: Path, keywords: str) -> Path:
 
 @pytest.mark.parametrize(("keywords", "good", "bad"), KEYWORDS)
 def test_a_keyword_admits_and_refuses_what_the_real_program_does(
-    cfg3: Cfg, tmp_path: Path, keywords: str, good: str, bad: str
+    kustomize3: Kustomize, tmp_path: Path, keywords: str, good: str, bad: str
 ) -> None:
     theirs, ours = make(tmp_path / "theirs", keywords), make(tmp_path / "ours", keywords)
 
-    assert cfg3("set", ".", "V", bad, cwd=theirs).returncode == 1
+    assert kustomize3("cfg", "set", ".", "V", bad, cwd=theirs).returncode == 1
     with pytest.raises(InputError, match="V takes "):
         set_values(ours, {"V": [bad]})
     before = (ours / "Krmfile").read_bytes()
     refused = packyard("cfg", "set", ours, "V", bad)
     assert (refused.returncode, (ours / "Krmfile").read_bytes()) == (1, before)
     assert "V takes " in refused.stderr
-    assert cfg3("set", ".", "V", good, cwd=theirs).returncode == 0
+    assert kustomize3("cfg", "set", ".", "V", good, cwd=theirs).returncode == 0
     done("cfg", "set", ours, "V", good)
 
 

@@ -43,12 +43,6 @@ def refused(folder: Path, place: str, **values: list[str]) -> None:
     assert {file.name: file.read_bytes() for file in folder.iterdir()} == before
 
 
-# Keys without a value.
-
-
-# Lists.
-
-
 @pytest.mark.parametrize("end", ["", "\n", "\nafter: 1\n", "\n---\nb: 1\n", "\n\n\nafter: 1\n", "\n# end\n"])
 @pytest.mark.parametrize("block", ["|", ">", "|-", "|+", "|2"])
 def test_a_list_that_ends_in_a_block_scalar_is_followed_by_a_line_of_its_own(
@@ -56,9 +50,6 @@ def test_a_list_that_ends_in_a_block_scalar_is_followed_by_a_line_of_its_own(
 ) -> None:
     made = after(package(tmp_path, LISTED, f"args: {A}\n- -c\n- {block}\n  script{end}"), A=["p", "q"])
     assert made == f'args: {A}\n- "p"\n- "q"{end}'
-
-
-# Sizes.
 
 
 @pytest.mark.nightly

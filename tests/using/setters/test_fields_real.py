@@ -12,7 +12,7 @@ import yaml
 import tiny
 from packyard.core.errors import InputError
 from packyard.using.setting import set_values
-from real import Cfg, Served
+from real import Kustomize
 from tiny import done
 
 TEXTS = [
@@ -94,12 +94,12 @@ def make(directory: Path, kind: str = "", resource: str = RESOURCE) -> Path:
     return directory
 
 
-def build(kustomize: Served, directory: Path) -> list[dict[str, Any]]:
+def build(kustomize: Kustomize, directory: Path) -> list[dict[str, Any]]:
     return list(yaml.load_all(kustomize.done("build", directory), Loader))
 
 
-def real_set(cfg3: Cfg, directory: Path, value: str) -> int:
-    return cfg3("set", ".", "V", f"--values={value}", cwd=directory).returncode
+def real_set(kustomize3: Kustomize, directory: Path, value: str) -> int:
+    return kustomize3("cfg", "set", ".", "V", f"--values={value}", cwd=directory).returncode
 
 
 CASES = [*((value, kind) for value in TEXTS for kind in ("", "string")), *((value, "") for value in MORE)]
@@ -112,7 +112,7 @@ AT_ONCE = 40
     ids=lambda cases: f"{len(cases)} from {cases[0][0]!r}",
 )
 def test_text_fields_read_as_after_the_real_set(
-    cfg3: Cfg, served5: Served, tmp_path: Path, cases: list[tuple[str, str]]
+    kustomize3: Kustomize, kustomize5: Kustomize, tmp_path: Path, cases: list[tuple[str, str]]
 ) -> None:
     """Built in two runs of kustomize: each value in a namespace of its own, which keeps them apart."""
     values: dict[str, str] = {}
@@ -120,11 +120,11 @@ def test_text_fields_read_as_after_the_real_set(
     for number, (value, kind) in enumerate(cases):
         name = f"n{number}"
         values[name] = value
-        if real_set(cfg3, make(tmp_path / "theirs" / name, kind), value) == 0:
+        if real_set(kustomize3, make(tmp_path / "theirs" / name, kind), value) == 0:
             accepted.append(name)
         set_values(make(tmp_path / "ours" / name, kind), {"V": [value]})
-    ours = build_all(served5, tmp_path / "ours", values)
-    theirs = build_all(served5, tmp_path / "theirs", accepted)
+    ours = build_all(kustomize5, tmp_path / "ours", values)
+    theirs = build_all(kustomize5, tmp_path / "theirs", accepted)
     assert accepted
     for name, value in values.items():
         if name in accepted:
@@ -132,7 +132,7 @@ def test_text_fields_read_as_after_the_real_set(
         assert {str(text) for text in ours[name][0]["data"].values()} == {value}, repr(value)
 
 
-def build_all(kustomize: Served, folder: Path, names: Iterable[str]) -> dict[str, list[dict[str, Any]]]:
+def build_all(kustomize: Kustomize, folder: Path, names: Iterable[str]) -> dict[str, list[dict[str, Any]]]:
     """Build these directories of a folder in one run, each in the namespace of its name."""
     names = list(names)
     for name in names:
@@ -176,13 +176,13 @@ spec:
     ],
 )
 def test_numbers_and_booleans_stay_what_they_are(
-    cfg3: Cfg, served5: Served, tmp_path: Path, kind: str, old: str, value: str
+    kustomize3: Kustomize, kustomize5: Kustomize, tmp_path: Path, kind: str, old: str, value: str
 ) -> None:
     resource = NUMBERS.format(old=old)
     theirs, ours = make(tmp_path / "theirs", kind, resource), make(tmp_path / "ours", kind, resource)
-    assert real_set(cfg3, theirs, value) == 0
+    assert real_set(kustomize3, theirs, value) == 0
     done("cfg", "set", ours, "V", f"--values={value}")
-    assert build(served5, ours) == build(served5, theirs)
+    assert build(kustomize5, ours) == build(kustomize5, theirs)
 
 
 @pytest.mark.parametrize(
@@ -194,18 +194,18 @@ def test_numbers_and_booleans_stay_what_they_are(
     ],
 )
 def test_a_value_of_another_type_is_refused_by_both_and_nothing_is_written(
-    cfg3: Cfg, tmp_path: Path, kind: str, value: str
+    kustomize3: Kustomize, tmp_path: Path, kind: str, value: str
 ) -> None:
     resource = NUMBERS.format(old="3")
     theirs, ours = make(tmp_path / "theirs", kind, resource), make(tmp_path / "ours", kind, resource)
-    assert real_set(cfg3, theirs, value) != 0  # of a date it panics
+    assert real_set(kustomize3, theirs, value) != 0  # of a date it panics
     before = {file.name: file.read_bytes() for file in ours.iterdir()}
     with pytest.raises(InputError, match=r"V (takes (a whole number|a number|true or false), not |needs a value: )"):
         set_values(ours, {"V": [value]})
     assert {file.name: file.read_bytes() for file in ours.iterdir()} == before
 
 
-def test_quoted_text_stays_text_under_an_integer_setter(served5: Served, tmp_path: Path) -> None:
+def test_quoted_text_stays_text_under_an_integer_setter(kustomize5: Kustomize, tmp_path: Path) -> None:
     resource = """\
 apiVersion: v1
 kind: ConfigMap
@@ -216,4 +216,4 @@ data:
     package = make(tmp_path / "package", "integer", resource)
     set_values(package, {"V": ["1000"]})
     assert 'USER_ID: "1000" #' in (package / "r.yaml").read_text("utf-8")
-    assert build(served5, package)[0]["data"] == {"USER_ID": "1000"}  # type: ignore[index]
+    assert build(kustomize5, package)[0]["data"] == {"USER_ID": "1000"}  # type: ignore[index]

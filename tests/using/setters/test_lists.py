@@ -145,7 +145,6 @@ def test_a_list_of_a_krmfile_is_whole_by_every_way(form: str, data: st.DataObjec
         data.draw(st.sampled_from(["set", "cfg", "values"])),
     )
     with written(krm_files(form, crlf=data.draw(st.booleans()))) as folder:
-        assert "by hand" not in tiny.run("setters", folder)[2]
         sets_what_it_shows(folder)
         for each in ([*holds(folder), "n", "o", "p"], listed or ["q"]):
             is_set(folder, each, way, kpt=False)

@@ -6,7 +6,6 @@ from pathlib import Path
 
 import pytest
 
-from packyard.core.yaml.values import scalar_value
 from packyard.using.setters.check import is_refused
 from packyard.using.setters.definition import Setter
 from tiny import packyard
@@ -27,27 +26,6 @@ def admits(value: str, **keywords: object) -> bool:
 )
 def test_a_number_is_judged_as_it_is_written(value: str, keywords: dict[str, object], expected: bool) -> None:
     assert admits(value, **keywords) is expected
-
-
-@pytest.mark.parametrize(
-    ("text", "expected"),
-    [
-        ("9" * 30, 1e30),
-        ("9" * 5000, "9" * 5000),
-        ("-" + "9" * 5000, "-" + "9" * 5000),
-        ("0x" + "f" * 5000, "0x" + "f" * 5000),
-        ("0" * 5000 + "7", 7),
-        ("18446744073709551615", 18446744073709551615),
-        ("18446744073709551616", 18446744073709551616.0),
-        ("-9223372036854775808", -9223372036854775808),
-        ("1" * 5000 + ".5", "1" * 5000 + ".5"),
-        ("1e400", "1e400"),
-        ("1_0", 10),
-        ("08", 8.0),
-    ],
-)
-def test_digits_beyond_64_bits_are_inexact_or_text(text: str, expected: object) -> None:
-    assert scalar_value(text) == expected
 
 
 def test_numbers_of_thousands_of_digits_are_refused_by_name_wherever_they_stand(tmp_path: Path) -> None:

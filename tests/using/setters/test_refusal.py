@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from packyard.using.setters.definition import Setter
-from packyard.using.setters.refusal import command, describe, explain, refusal
+from packyard.using.setters.refusal import describe, explain
 from tiny import packyard
 from using.setters import judged
 
@@ -19,29 +19,6 @@ from using.setters import judged
 )
 def test_says_what_a_definition_admits(schema: dict[str, object], takes: str) -> None:
     assert describe(Setter("A", type=str(schema.get("type", "")), schema=schema)) == takes
-
-
-def test_says_what_is_refused_and_cuts_what_is_long() -> None:
-    setter = Setter("A", type="integer", schema={"type": "integer"})
-    assert refusal(setter, ["3"]) == ""
-    assert refusal(setter, [r"a\b"]) == r"A takes a whole number, not 'a\b'"
-    assert refusal(setter, ["x" * 500]) == f"A takes a whole number, not '{'x' * 80}…'"
-    items = Setter("A", type="array", schema={"type": "array", "maxItems": 1})
-    assert refusal(items, ["a"] * 50) == "A takes a list of at most 1 item, not " + "'a', " * 10 + "…"
-    assert refusal(Setter("A", enum_values={"s": "1"}), ["x"]) == "A takes one of s, not 'x'"
-    assert refusal(Setter("A", schema={"pattern": "("}), ["x"]) == (
-        "A takes no value: the pattern '(' is invalid: missing ): ("
-    )
-    assert refusal(Setter("A", schema={"maximum": "x"}), ["1"]) == (
-        "A takes no value: maximum must be a number, found 'x'"
-    )
-
-
-def test_the_command_has_the_example_if_the_definition_admits_it() -> None:
-    schema = {"type": "integer"}
-    assert command(Setter("A", schema=schema, example="4"), "my pkg/") == "for example: packyard set 'my pkg' A=4"
-    assert command(Setter("A", schema=schema, example="four"), "") == "packyard explain . A shows its definition"
-    assert command(Setter("A", example="a b"), "/x/") == "for example: packyard set /x A='a b'"
 
 
 def test_of_several_values_for_one_none_is_dropped(tmp_path: Path) -> None:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from packyard.using.setters.check import breaches, is_refused
+from packyard.using.setters.check import is_refused
 from packyard.using.setters.definition import Setter
 from tiny import packyard
 from using.setters import judged
@@ -76,13 +76,6 @@ def test_a_definition_without_a_type_judges_what_yaml_reads_as_no_text(package: 
     assert not is_refused(Setter("A", type="integer", schema={"type": "integer", "pattern": "^a$"}), ["5"])
     if text not in ("null", "true"):
         assert "RUN_NAME takes lower-case letters, digits and '-'" in refused(package, "set", ".", f"RUN_NAME={text}")
-
-
-def test_each_keyword_that_is_broken_is_named_with_its_limit() -> None:
-    schema = {"type": "string", "maxLength": 1, "pattern": "^a+$", "enum": ["a"]}
-    found = [*breaches(Setter("A", type="string", schema=schema), ["bc"])]
-    assert found == [("maxLength", 1, False), ("pattern", "^a+$", False), ("enum", ["a"], False)]
-    assert [*breaches(Setter("A", schema={"minimum": 3}), ["02"])] == [("minimum", 3, False), ("decimal", None, True)]
 
 
 def test_what_was_emptied_can_be_taken_back(package: Path) -> None:

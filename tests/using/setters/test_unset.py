@@ -8,7 +8,6 @@ from pathlib import Path
 import pytest
 import yaml
 
-from packyard.using.setters.definition import Setter
 from packyard.using.setters.valuesfile import LIMIT
 from tiny import done, packyard
 
@@ -31,22 +30,6 @@ def setter(folder: Path) -> dict[str, object]:
     definitions = yaml.safe_load((folder / "Krmfile").read_text())["openAPI"]["definitions"]
     found: dict[str, object] = definitions["io.k8s.cli.setters.A"]["x-k8s-cli"]["setter"]
     return found
-
-
-@pytest.mark.parametrize(
-    ("item", "expected"),
-    [
-        (Setter("A", required=True), True),
-        (Setter("A", required=True, is_set=True), True),
-        (Setter("A", "x", required=True), False),
-        (Setter("A"), False),
-        (Setter("A", type="array", values=(), required=True, is_set=True), True),
-        (Setter("A", "", values=("x",), type="array", required=True), False),
-        (Setter("A", "left over", values=(), type="array", required=True), True),
-    ],
-)
-def test_what_is_required_and_has_no_value_must_be_set(item: Setter, expected: bool) -> None:
-    assert item.must_be_set is expected
 
 
 @pytest.mark.parametrize("lines", [("type: integer", "nullable: true"), (), ("pattern: ^(/.*)?$",)])

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from packyard.using.upgrade import lines
+from packyard.using.upgrade import lines, onefile
 from packyard.using.upgrade.lines import Clash
 from sample import tries
 
@@ -86,3 +86,8 @@ def changed(chance: random.Random, base: list[str], alphabet: list[str]) -> list
         place = chance.randrange(len(lines) + 1)
         lines[place : place + chance.randrange(2)] = [chance.choice(alphabet)] * chance.randrange(2)
     return lines
+
+
+def test_a_file_that_was_removed_stays_away() -> None:
+    assert onefile.merge("a", b"1", None, b"1", "", "2.0") == (None, [])
+    assert onefile.merge("a", b"1", b"1", None, "", "2.0") == (None, [])

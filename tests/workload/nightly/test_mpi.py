@@ -9,7 +9,7 @@ import pytest
 import yaml
 
 from catalogue.usecases import shipped
-from real import Served
+from real import Kustomize
 from workload import catalogue
 from workload.controllers import of_kind
 from workload.environment import Object
@@ -38,9 +38,9 @@ def test_as_many_processes_start_as_the_hostfile_has_slots(workers: int, slots: 
     assert {record["mpi"]["size"] for record in run.ranks} == {workers * slots}
 
 
-def test_the_option_environment_reaches_every_process(served5: Served, mpi_machine: NewMachine) -> None:
+def test_the_option_environment_reaches_every_process(kustomize5: Kustomize, mpi_machine: NewMachine) -> None:
     """A key that no shell can export does no harm."""
-    objects = catalogue.with_options(served5, catalogue.set_directory(*USE_CASE), ["environment"])
+    objects = catalogue.with_options(kustomize5, catalogue.set_directory(*USE_CASE), ["environment"])
     objects[-1]["data"] = {**catalogue.ENVIRONMENT, "not a variable": "1"}
     run = run_mpi_job(mpi_machine(objects), *of_kind(objects, "MPIJob"))
     assert run.launcher.wait() == 0, run.log

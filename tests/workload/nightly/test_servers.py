@@ -10,7 +10,7 @@ import pytest
 import real
 from catalogue.usecases import PACKAGES
 from packyard.writing.source.package import Package, UseCase
-from real import Served
+from real import Kustomize
 from workload import catalogue, controllers, zoo
 from workload.controllers import of_kind
 from workload.environment import Object
@@ -110,10 +110,10 @@ def test_a_model_that_was_staged_is_served(new_machine: NewMachine) -> None:
 
 @pytest.mark.parametrize("name", [ONE_NODE, SEVERAL_NODES])
 def test_an_adapter_is_served_beside_its_model_for_those_who_have_the_key(
-    name: str, new_machine: NewMachine, served5: Served
+    name: str, new_machine: NewMachine, kustomize5: Kustomize
 ) -> None:
     directory = catalogue.set_directory(*catalogue.USE_CASES[name])
-    objects = catalogue.with_options(served5, directory, ["adapter", "api-key"])
+    objects = catalogue.with_options(kustomize5, directory, ["adapter", "api-key"])
     machine, (server, *_) = run(new_machine, objects)
     machine.wait_ready(server)
     assert ask(machine, server, "/v1/models").startswith('{"error": "Unauthorized"}')

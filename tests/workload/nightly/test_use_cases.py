@@ -16,7 +16,7 @@ import pytest
 from catalogue.pods import as_pods
 from catalogue.usecases import PACKAGES, USE_CASES, with_option
 from packyard.writing.source.package import Package, UseCase
-from real import Served
+from real import Kustomize
 from sample import some
 from workload import catalogue, controllers, zoo
 from workload.controllers import of_kind
@@ -66,10 +66,10 @@ def test_runs_to_its_end_with_other_paths_ports_and_names(
     ],
 )
 def test_runs_to_its_end_with_an_option(
-    package: Package, use_case: UseCase, option: str, served5: Served, new_machine: NewMachine
+    package: Package, use_case: UseCase, option: str, kustomize5: Kustomize, new_machine: NewMachine
 ) -> None:
     directory = catalogue.set_directory(package, use_case)
-    run_all(catalogue.with_options(served5, directory, [option]), new_machine)
+    run_all(catalogue.with_options(kustomize5, directory, [option]), new_machine)
 
 
 def run_all(objects: list[Object], new_machine: NewMachine) -> None:

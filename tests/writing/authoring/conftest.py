@@ -6,14 +6,15 @@ from pathlib import Path
 
 import pytest
 
+from real import Kustomize
 from writing.authoring import importing
 
 
 @pytest.fixture
-def kustomize5_in_path(tmp_path: Path, kustomize5: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def kustomize5_in_path(tmp_path: Path, kustomize5: Kustomize, monkeypatch: pytest.MonkeyPatch) -> None:
     """Have kustomize in PATH, and nothing else."""
     (tmp_path / "bin").mkdir()
-    (tmp_path / "bin/kustomize").symlink_to(kustomize5)
+    (tmp_path / "bin/kustomize").symlink_to(kustomize5.program)
     monkeypatch.setenv("PATH", str(tmp_path / "bin"))
 
 

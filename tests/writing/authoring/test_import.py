@@ -9,7 +9,7 @@ import yaml
 
 import reading
 import tiny
-from real import Served
+from real import Kustomize
 from writing.authoring.importing import cases, composed, manifests, objects, run, set_values, write
 
 POD = """apiVersion: v1
@@ -140,13 +140,13 @@ images: [{name: nginx, newTag: "1.26"}]
 
 @pytest.mark.usefixtures("kustomize5_in_path")
 def test_kustomizations_that_build_on_others_become_what_kustomize_builds(
-    here: Path, tmp_path: Path, served5: Served
+    here: Path, tmp_path: Path, kustomize5: Kustomize
 ) -> None:
     said = run(here, write(tmp_path / "web", KUSTOMIZATIONS))
     found = composed(here, "web", tmp_path / "out")
     assert sorted(found) == ["dev", "prod"]
     for path, folder in found.items():
-        assert reading.built(served5, folder) == reading.built(served5, tmp_path / "web/overlays" / path)
+        assert reading.built(kustomize5, folder) == reading.built(kustomize5, tmp_path / "web/overlays" / path)
     assert [case.rpartition(": ")[2] for case in cases(said, "taken as kustomize builds them")] == [
         "packyard does not compose namePrefix",
         "packyard does not compose configMapGenerator",
@@ -184,10 +184,10 @@ spec:
 """
 
 
-def test_yaml_that_no_part_can_hold_is_taken_as_it_is_built(here: Path, tmp_path: Path, served5: Served) -> None:
+def test_yaml_that_no_part_can_hold_is_taken_as_it_is_built(here: Path, tmp_path: Path, kustomize5: Kustomize) -> None:
     said = run(here, write(tmp_path / "web", {"kustomization.yaml": FLAT, "pod.yaml": ODD, "Krmfile": KRMFILE}))
     (folder,) = composed(here, "web", tmp_path / "out").values()
-    assert reading.built(served5, folder) == reading.built(served5, tmp_path / "web")
+    assert reading.built(kustomize5, folder) == reading.built(kustomize5, tmp_path / "web")
     (case,) = cases(said, "taken as kustomize builds them")
     assert case.startswith(f"{tmp_path}/web: bases/web/pod.yaml:")
 

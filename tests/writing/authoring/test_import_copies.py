@@ -14,7 +14,7 @@ import pytest
 
 import reading
 import tiny
-from real import Served
+from real import Kustomize
 from writing.authoring import importing
 from writing.authoring.importing import manifests, set_values
 
@@ -99,9 +99,9 @@ def test_a_use_case_keeps_its_objects_its_setters_and_what_they_change(
 
 @each_use_case
 def test_kustomize_builds_what_is_composed_as_it_built_what_was_imported(
-    copies: Copies, served5: Served, use_case: tuple[str, str]
+    copies: Copies, kustomize5: Kustomize, use_case: tuple[str, str]
 ) -> None:
-    assert reading.built(served5, copies.composed[use_case]) == reading.built(served5, copies.before[use_case])
+    assert reading.built(kustomize5, copies.composed[use_case]) == reading.built(kustomize5, copies.before[use_case])
 
 
 def test_what_was_lost_or_is_doubtful_is_listed_by_its_place(copies: Copies) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
@@ -23,12 +24,14 @@ def test_a_new_workspace_lints_builds_and_publishes_at_once(tmp_path: Path) -> N
     assert (tmp_path / "channel/1.0.0/hello.tar.gz").is_file()
 
 
-def test_flags_add_recipes_that_are_tested_also_later(tmp_path: Path) -> None:
+def test_flags_add_recipes_that_are_tested_and_schemas_also_later(tmp_path: Path) -> None:
     done("init", tmp_path, "--name", "models", "--github")
-    done("init", tmp_path, "--gitlab")
+    done("init", tmp_path, "--gitlab", "--editor")
     recipes = real.REPOSITORY / "docs/recipes"
     for file, recipe in ((".github/workflows/publish.yml", "github-actions.yml"), (".gitlab-ci.yml", "gitlab-ci.yml")):
         assert (tmp_path / file).read_bytes() == (recipes / recipe).read_bytes()
+    for file in json.loads((tmp_path / ".vscode/settings.json").read_text())["yaml.schemas"]:
+        assert (tmp_path / file).is_file()
     described = yaml.safe_load((tmp_path / "packyard.yaml").read_text())
     assert (described["name"], described["prefix"]) == ("models", "use-cases")
 

@@ -18,6 +18,7 @@ from catalogue import workspaces
 from cli.terminal import on_terminal
 from packyard.writing.source import offered, workspace
 from packyard.writing.source.offered import BASE
+from real import Kustomize
 from tiny import COMMAND, done, environment
 
 #: Those that call their objects as the base `staging` does.
@@ -49,7 +50,7 @@ def refused(folder: Path, *words: str) -> str:
 
 
 @pytest.mark.nightly
-def test_a_package_of_every_base_builds_and_is_what_kustomize_builds(catalogue: Path, kustomize5: Path) -> None:
+def test_a_package_of_every_base_builds_and_is_what_kustomize_builds(catalogue: Path, kustomize5: Kustomize) -> None:
     parts = offered.find(workspace.read(real.REPOSITORY))
     names = [part.name for part in parts if part.kind == BASE and part.name not in _NOT_BESIDE_OTHERS]
     names.sort(key=lambda name: sha256(f"{sample.SEED} {name}".encode()).digest())
@@ -59,7 +60,7 @@ def test_a_package_of_every_base_builds_and_is_what_kustomize_builds(catalogue: 
     new(catalogue, *words, *CLAIM)
     path = catalogue / "programs"
     path.mkdir()
-    (path / "kustomize").symlink_to(kustomize5)
+    (path / "kustomize").symlink_to(kustomize5.program)
     printed = subprocess.run(
         [*COMMAND, "test", "hello", "-o", "json"],
         cwd=catalogue,

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from packyard.using.setters.packages import PackageFiles
-from real import Served
+from real import Kustomize
 from writing.checks.linting import lint
 
 POD = "spec: {containers: [{name: main, image: 'tools:1', env: [{name: A, value: b}]}]}"
@@ -82,19 +82,19 @@ def _found(files: dict[str, str], rules: tuple[str, ...]) -> list[str]:
     return [each.rule for each in lint(package, shipped=False) if each.rule in rules]
 
 
-def _is_built(served5: Served, root: Path, files: dict[str, str]) -> bool:
+def _is_built(kustomize5: Kustomize, root: Path, files: dict[str, str]) -> bool:
     for path, text in files.items():
         (root / path).parent.mkdir(parents=True, exist_ok=True)
         (root / path).write_text(text)
-    return served5("build", root / "prod").returncode == 0
+    return kustomize5("build", root / "prod").returncode == 0
 
 
 @pytest.mark.parametrize(("wrong", "right", "rule", "fails"), CASES)
 def test_a_mistake_is_found_and_what_is_right_passes(
-    wrong: str, right: str, rule: str, fails: bool, served5: Served, tmp_path: Path
+    wrong: str, right: str, rule: str, fails: bool, kustomize5: Kustomize, tmp_path: Path
 ) -> None:
     rules = (TARGET, REFUSED, FIELD)
     assert rule in _found(_files(wrong), rules)
-    assert _is_built(served5, tmp_path, _files(wrong)) is not fails
+    assert _is_built(kustomize5, tmp_path, _files(wrong)) is not fails
     assert _found(_files(right), rules) == []
-    assert _is_built(served5, tmp_path, _files(right))
+    assert _is_built(kustomize5, tmp_path, _files(right))

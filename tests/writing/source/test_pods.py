@@ -13,7 +13,7 @@ from packyard.core.errors import InputError
 from packyard.writing.source import package as packages
 from packyard.writing.source import workspace
 from packyard.writing.source.compose import ComposedPackage, compose
-from real import Served
+from real import Kustomize
 
 HEAD = "apiVersion: packyard/v1\nkind: PodPatch\n"
 #: A kind that packyard does not know, with two groups of pods.
@@ -115,7 +115,7 @@ def pods(root: Path, use_case: str) -> list[dict[str, Any]]:
     return [crew["template"] for crew in spec["crews"]] if "crews" in spec else [spec.get("template", spec)]
 
 
-def built(made: ComposedPackage, folder: Path, kind: str, kustomize: Served) -> str:
+def built(made: ComposedPackage, folder: Path, kind: str, kustomize: Kustomize) -> str:
     """Return what kustomize builds of a use case of a kind with the option ``o``, as a user adds it."""
     for path, data in made.files.items():
         (folder / path).parent.mkdir(parents=True, exist_ok=True)
@@ -186,12 +186,12 @@ spec:
 
 @pytest.mark.parametrize("kind", ["fleet", "job", "workflow"])
 def test_an_option_is_shipped_as_a_component_that_does_what_it_says(
-    root: Path, kind: str, served5: Served, tmp_path: Path
+    root: Path, kind: str, kustomize5: Kustomize, tmp_path: Path
 ) -> None:
     made = option(root, OPTION.replace("key: own", "key: data"))
     assert [each.name for each in made.options.all] == ["o"]
     assert made.options.all[0].description == "Pods wait. Nothing else."
-    (item,) = (each for each in yaml.safe_load_all(built(made, tmp_path, kind, served5)) if "spec" in each)
+    (item,) = (each for each in yaml.safe_load_all(built(made, tmp_path, kind, kustomize5)) if "spec" in each)
     spec = item["spec"]
     found = [crew["template"] for crew in spec["crews"]] if "crews" in spec else [spec.get("template", spec)]
     for each in found:
@@ -202,11 +202,11 @@ def test_an_option_is_shipped_as_a_component_that_does_what_it_says(
     assert "option" not in item
     twice = tmp_path / "twice/kustomization.yaml"
     tiny.write(twice, "resources: [../user]\ncomponents: [../options/o]\n")
-    assert "affinity" in served5("build", twice.parent).stderr  # has to be absent
+    assert "affinity" in kustomize5("build", twice.parent).stderr  # has to be absent
 
 
 def test_what_several_patches_bring_stands_once_in_one_file_without_what_no_setter_changes(
-    root: Path, served5: Served, tmp_path: Path
+    root: Path, kustomize5: Kustomize, tmp_path: Path
 ) -> None:
     toleration = f"{HEAD}targets: [{{kind: KIND}}]\nappend: [tolerations]\nspec:\n  hostname: h\n  tolerations:\n"
     toleration += '  - {key: k, operator: Exists}\n  - key: data # {"$openapi":"CLAIM"}\n'
@@ -218,7 +218,7 @@ def test_what_several_patches_bring_stands_once_in_one_file_without_what_no_sett
     brought = yaml.safe_load(made.files["options/o/pods.yaml"])
     assert brought["option"] == {"tolerations": [{"key": "data"}]}
     for kind, count in {"fleet": 2, "job": 1, "workflow": 0}.items():
-        text = built(made, tmp_path, kind, served5)
+        text = built(made, tmp_path, kind, kustomize5)
         assert text.count("key: data") == count
         assert "option:" not in text
 
@@ -235,13 +235,13 @@ def test_a_field_of_what_another_operation_brings_is_copied_from_there(root: Pat
 
 
 def test_ports_of_one_number_are_told_apart_by_their_protocol_which_is_tcp_where_none_is_named(
-    root: Path, served5: Served, tmp_path: Path
+    root: Path, kustomize5: Kustomize, tmp_path: Path
 ) -> None:
     ports = "[{containerPort: 53, protocol: UDP}, {containerPort: 53}, {containerPort: 54}]"
     tiny.replace(root / "bases/job/cm.yaml", "- name: work", f"- ports: {ports}\n        name: work")
     patch = "[{containerPort: 53, protocol: TCP, name: tcp}, {containerPort: 53, protocol: UDP, name: udp}]"
     made = option(root, f"# Ports.\n{HEAD}spec: {{containers: [{{name: work, ports: {patch}}}]}}\n")
-    (job,) = (each for each in yaml.safe_load_all(built(made, tmp_path, "job", served5)) if "spec" in each)
+    (job,) = (each for each in yaml.safe_load_all(built(made, tmp_path, "job", kustomize5)) if "spec" in each)
     named = job["spec"]["template"]["spec"]["containers"][0]["ports"]
     assert [each.get("name") for each in named] == ["udp", "tcp", None]
 

@@ -13,7 +13,7 @@ from packyard.core.yaml.sources import Sources
 from packyard.core.yaml.values import to_value
 from packyard.using.kustomize.accumulate import accumulate
 from packyard.writing.source import parts
-from real import Served
+from real import Kustomize
 
 DEPLOYMENT = """apiVersion: apps/v1
 kind: Deployment
@@ -45,8 +45,8 @@ def write(folder: Path, changes: str) -> Path:
     return folder
 
 
-def test_a_base_without_a_header_has_its_labels_and_images(served5: Served, tmp_path: Path) -> None:
-    built = [*yaml.safe_load_all(served5.done("build", write(tmp_path, CHANGES)))]
+def test_a_base_without_a_header_has_its_labels_and_images(kustomize5: Kustomize, tmp_path: Path) -> None:
+    built = [*yaml.safe_load_all(kustomize5.done("build", write(tmp_path, CHANGES)))]
     composed = [to_value(each.root) for each in accumulate(parts.read(Sources(tmp_path), "", "Kustomization"))]
     assert sorted(composed, key=str) == sorted(built, key=str)
 

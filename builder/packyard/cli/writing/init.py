@@ -1,6 +1,6 @@
 """Begin a workspace for packages of your own, which builds on the bases and overlays that packyard carries.
 
-In a workspace that is there, --github and --gitlab add their files alone.
+In a workspace that is there, --github, --gitlab and --editor add their files alone.
 """
 
 from __future__ import annotations
@@ -28,6 +28,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     declare.value(parser, "--license ID", text, default="Apache-2.0")
     declare.switch(parser, "--github", "write the release job of GitHub Actions, too")
     declare.switch(parser, "--gitlab", "write the release job of GitLab, too")
+    declare.switch(parser, "--editor", "write the JSON Schemas of all files, and settings for editors, too")
 
 
 def run(arguments: argparse.Namespace) -> int:

@@ -6,10 +6,13 @@ LICENSE                         of all packages
 
 .github/workflows/publish.yml   --github: the release job, by a tag
 .gitlab-ci.yml                  --gitlab: the same
+.schemas/*.json                 --editor: of the files that authors write
+.vscode/settings.json           --editor: which file has which schema, for editors with a YAML language server
 """
 
 from __future__ import annotations
 
+import json
 import os
 from collections.abc import Iterable, Mapping
 from pathlib import Path
@@ -19,7 +22,8 @@ from packyard.core.files import paths, regular
 from packyard.core.files.paths import WORKSPACE
 from packyard.core.files.tree import Tree
 from packyard.core.yaml.content import lexeme
-from packyard.writing.source import library
+from packyard.writing.source import library, schemas
+from packyard.writing.source.workspace import PODS
 
 LICENSE = "LICENSE"
 #: The recipes of the release job, from the folder of the catalogue that packyard carries.
@@ -28,7 +32,7 @@ _RECIPES = {
     "gitlab": (".gitlab-ci.yml", "docs/recipes/gitlab-ci.yml"),
 }
 #: What a workspace can have beside its three files.
-MORE = tuple(_RECIPES)
+MORE = (*_RECIPES, "editor")
 _PACKYARD = """\
 apiVersion: packyard/v1
 kind: Workspace
@@ -37,6 +41,13 @@ prefix: {prefix} # where use cases lie in a package
 license: LICENSE
 libraries: [builtin] # bases and overlays that packyard carries; packyard new --list shows them
 """
+_SCHEMAS = {
+    "package": "packages/*/package.yaml",
+    "workspace": WORKSPACE,
+    "pods": f"overlays/*/*/{PODS}",
+    "krmfile": "**/Krmfile",
+    "test": "packages/*/tests/*",
+}
 
 
 def files(name: str, prefix: str, license_id: str) -> dict[str, bytes]:
@@ -50,8 +61,16 @@ def files(name: str, prefix: str, license_id: str) -> dict[str, bytes]:
 
 def more(kinds: Iterable[str]) -> dict[str, bytes]:
     """Return the files of some of `MORE`."""
-    recipes = (_RECIPES[kind] for kind in kinds)
-    return {path: regular.read(library.carried_dir() / recipe) for path, recipe in recipes}
+    made: dict[str, bytes] = {}
+    for kind in kinds:
+        if kind in _RECIPES:
+            path, recipe = _RECIPES[kind]
+            made[path] = regular.read(library.carried_dir() / recipe)
+            continue
+        made |= {f".schemas/{name}.json": schemas.read(name) for name in schemas.NAMES}
+        settings = {"yaml.schemas": {f".schemas/{name}.json": pattern for name, pattern in _SCHEMAS.items()}}
+        made[".vscode/settings.json"] = f"{json.dumps(settings, indent=2)}\n".encode()
+    return made
 
 
 def write(folder: Path, made: Mapping[str, bytes]) -> list[Path]:

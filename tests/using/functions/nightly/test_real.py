@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 import tiny
+from real import Kustomize
 
 FILES = tiny.read_tree("kpt")
 
@@ -22,8 +23,8 @@ Run = Callable[..., subprocess.CompletedProcess[str]]
 
 
 @pytest.fixture
-def run(kpt: Path, kustomize5: Path, tmp_path: Path) -> Run:
-    programs = {"kpt": kpt, "kustomize": kustomize5}
+def run(kpt: Path, kustomize5: Kustomize, tmp_path: Path) -> Run:
+    programs = {"kpt": kpt, "kustomize": kustomize5.program}
     search = tiny.programs_dir(tmp_path / "bin", programs)
     env = {**os.environ, "PATH": f"{search}:{os.environ['PATH']}"}
 

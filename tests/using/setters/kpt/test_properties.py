@@ -75,25 +75,6 @@ def test_a_value_is_read_back_and_nothing_beside_it_changes(style: str, value: s
     assert "# kpt-set: ${v}" in new
 
 
-ITEMS = ["a", "'b'", '"c d"', "1", "true", "{k: v}", "[x, y]", "a:b", "'#'", "~"]
-
-
-@pytest.mark.parametrize(
-    "form",
-    ["[] # kpt-set: ${v}", "[a, b] # kpt-set: ${v}", "# kpt-set: ${v}\n    - a # one\n    - b: 1\n      c: 2 # two"],
-)
-@given(items=st.lists(st.sampled_from(ITEMS), max_size=4), block=st.booleans())
-def test_a_list_is_read_back_and_nothing_beside_it_changes(form: str, items: list[str], block: bool) -> None:
-    value = "\n".join(f"- {item}" for item in items) if block else "[" + ", ".join(items) + "]"
-    before, after = "a:\n    b: 1\n    c: ", "\n    # end\n    d:   1\n"
-    new = applied(before + form + after, v=value)
-    assert new.startswith("a:\n    b: 1\n    c: ")
-    assert new.endswith(after)
-    assert yaml.load(new, yaml.CBaseLoader)["a"]["c"] == yaml.load(f"[{', '.join(items)}]", yaml.CBaseLoader)
-    assert applied(new, v=value) == new
-    assert new.count("# kpt-set: ${v}") == 1
-
-
 @given(
     st.lists(st.sampled_from(["${x}", "${y}", "${z}", "-", "/", "a"]), min_size=1, max_size=6),
     st.text("a-/b\n", max_size=10),

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from real import Cfg
+from real import Kustomize
 from tiny import inside
 
 HEADER = "apiVersion: config.k8s.io/v1alpha1\nkind: Krmfile\nopenAPI:\n  definitions:\n"
@@ -38,9 +38,9 @@ CHAIN = SUBSTITUTION.format(name="S0", inner="V", kind="setters") + "".join(
     ],
 )
 def test_patterns_and_substitutions_have_bounds(
-    cfg3: Cfg, tmp_path: Path, definitions: str, comment: str, says: str
+    kustomize3: Kustomize, tmp_path: Path, definitions: str, comment: str, says: str
 ) -> None:
     (tmp_path / "Krmfile").write_text(HEADER + definitions)
     (tmp_path / "r.yaml").write_text(f'x: o # {{"$openapi":"{comment}"}}\n')
     assert says in inside("cfg", "set", ".", "V", "n", cwd=tmp_path).stderr
-    assert cfg3("set", ".", "V", "n", cwd=tmp_path).returncode == 0
+    assert kustomize3("cfg", "set", ".", "V", "n", cwd=tmp_path).returncode == 0

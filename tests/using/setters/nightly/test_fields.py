@@ -9,7 +9,7 @@ import pytest
 import yaml
 
 from core.files.krmfiles import one_setter
-from real import Cfg, Served
+from real import Kustomize
 from tiny import done
 
 pytestmark = pytest.mark.oracle
@@ -126,7 +126,7 @@ def judge(real_set: Callable[..., str], tmp_path: Path, text: str, krmfile: str 
         (folder / "Krmfile").write_text(krmfile, "utf-8")
         (folder / "r.yaml").write_text(text, "utf-8")
     said = [
-        real_set("set", ".", "foo", "99", cwd=tmp_path / "theirs"),
+        real_set("cfg", "set", ".", "foo", "99", cwd=tmp_path / "theirs"),
         done("cfg", "set", tmp_path / "ours", "foo", "99"),
     ]
     counts = [text.split("set ")[1].split()[0] for text in said]
@@ -139,20 +139,22 @@ def judge(real_set: Callable[..., str], tmp_path: Path, text: str, krmfile: str 
 
 
 @pytest.mark.parametrize("place", PLACES)
-def test_a_comment_binds_where_the_real_program_lets_it(cfg3: Cfg, tmp_path: Path, place: str) -> None:
-    judge(cfg3.done, tmp_path, HEADER + PLACES[place].replace("C\n", SPELLINGS[0] + "\n"))
+def test_a_comment_binds_where_the_real_program_lets_it(kustomize3: Kustomize, tmp_path: Path, place: str) -> None:
+    judge(kustomize3.done, tmp_path, HEADER + PLACES[place].replace("C\n", SPELLINGS[0] + "\n"))
 
 
 @pytest.mark.parametrize("place", sorted(set(PLACES) - ONLY_3_8_7))
-def test_a_comment_binds_where_kustomize_4_5_4_lets_it(served4: Served, tmp_path: Path, place: str) -> None:
-    judge(Cfg(served4).done, tmp_path, HEADER + PLACES[place].replace("C\n", SPELLINGS[0] + "\n"))
+def test_a_comment_binds_where_kustomize_4_5_4_lets_it(kustomize4: Kustomize, tmp_path: Path, place: str) -> None:
+    judge(kustomize4.done, tmp_path, HEADER + PLACES[place].replace("C\n", SPELLINGS[0] + "\n"))
 
 
 @pytest.mark.parametrize("place", LIST_PLACES)
-def test_a_comment_binds_a_list_where_the_real_program_lets_it(cfg3: Cfg, tmp_path: Path, place: str) -> None:
-    judge(cfg3.done, tmp_path, HEADER + LIST_PLACES[place].replace("C\n", SPELLINGS[0] + "\n"), LIST_KRMFILE)
+def test_a_comment_binds_a_list_where_the_real_program_lets_it(
+    kustomize3: Kustomize, tmp_path: Path, place: str
+) -> None:
+    judge(kustomize3.done, tmp_path, HEADER + LIST_PLACES[place].replace("C\n", SPELLINGS[0] + "\n"), LIST_KRMFILE)
 
 
 @pytest.mark.parametrize("spelling", SPELLINGS)
-def test_a_comment_is_read_as_the_real_program_reads_it(cfg3: Cfg, tmp_path: Path, spelling: str) -> None:
-    judge(cfg3.done, tmp_path, f"{HEADER}x: 3 {spelling}\n")
+def test_a_comment_is_read_as_the_real_program_reads_it(kustomize3: Kustomize, tmp_path: Path, spelling: str) -> None:
+    judge(kustomize3.done, tmp_path, f"{HEADER}x: 3 {spelling}\n")

@@ -12,6 +12,7 @@ import yaml
 import tiny
 from packyard.core.errors import InputError
 from packyard.using.setting import set_values
+from real import Kustomize
 
 
 @pytest.fixture
@@ -24,8 +25,8 @@ def test_the_library_checks_rules_without_a_command_line(package: Path) -> None:
     assert change.plan.counts == {"EVALS": 1, "EPOCHS": 1}
 
 
-def test_real_kustomize_keeps_the_rules(package: Path, kustomize3: Path) -> None:
-    subprocess.run([kustomize3, "cfg", "set", package, "EVALS", "4"], check=True, capture_output=True)
+def test_real_kustomize_keeps_the_rules(package: Path, kustomize3: Kustomize) -> None:
+    subprocess.run([kustomize3.program, "cfg", "set", package, "EVALS", "4"], check=True, capture_output=True)
     krmfile = (package / "Krmfile").read_bytes()
     assert yaml.safe_load(krmfile)["rules"] == yaml.safe_load(tiny.text("rules/package/Krmfile"))["rules"]
     assert b"# kept with care" in krmfile

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 import reading
-from real import Served
+from real import Kustomize
 from writing.authoring.importing import cases, composed, run, write
 
 pytestmark = pytest.mark.usefixtures("kustomize5_in_path")
@@ -65,7 +65,7 @@ patchesJson6902:
 }
 
 
-def check(here: Path, tmp_path: Path, served: Served, sources: Path, *use_cases: str) -> None:
+def check(here: Path, tmp_path: Path, served: Kustomize, sources: Path, *use_cases: str) -> None:
     """Compare what kustomize builds of use cases, and of what they were imported as."""
     found = composed(here, "web", tmp_path / "out")
     assert sorted(found) == sorted(use_cases)
@@ -73,9 +73,9 @@ def check(here: Path, tmp_path: Path, served: Served, sources: Path, *use_cases:
         assert reading.built(served, folder) == reading.built(served, sources / path), path
 
 
-def test_bases_and_components_stay_parts_byte_for_byte(here: Path, tmp_path: Path, served5: Served) -> None:
+def test_bases_and_components_stay_parts_byte_for_byte(here: Path, tmp_path: Path, kustomize5: Kustomize) -> None:
     said = run(here, write(tmp_path / "web", TREE) / "envs", "--name", "web")
-    check(here, tmp_path, served5, tmp_path / "web/envs", "dev", "prod")
+    check(here, tmp_path, kustomize5, tmp_path / "web/envs", "dev", "prod")
     assert (here / "bases/web-base/web.yaml").read_text() == DEPLOYMENT
     assert (here / "bases/web-dev/second.yaml").read_text() == SECOND
     dev = (here / "bases/web-dev/kustomization.yaml").read_text()
@@ -90,10 +90,10 @@ def test_bases_and_components_stay_parts_byte_for_byte(here: Path, tmp_path: Pat
     }
 
 
-def test_what_the_composer_refuses_is_built_and_told(here: Path, tmp_path: Path, served5: Served) -> None:
+def test_what_the_composer_refuses_is_built_and_told(here: Path, tmp_path: Path, kustomize5: Kustomize) -> None:
     gone = f"{PATCH}spec: {{template: {{spec: {{containers: [{{name: web, $patch: replace}}]}}}}}}\n"
     said = run(here, write(tmp_path / "web", {**TREE, "envs/dev/second.yaml": gone}) / "envs", "--name", "web")
-    check(here, tmp_path, served5, tmp_path / "web/envs", "dev", "prod")
+    check(here, tmp_path, kustomize5, tmp_path / "web/envs", "dev", "prod")
     (case,) = cases(said, "taken as kustomize builds them")
     assert case.startswith("dev: bases/web-dev/second.yaml:4")
     assert "$patch is not supported" in case

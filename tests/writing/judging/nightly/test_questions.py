@@ -11,12 +11,13 @@ import pytest
 import real
 import tiny
 from controlplane.api import Api
+from real import Kustomize
 from tiny import packyard, programs_dir
 
 
 @pytest.fixture
-def path(tmp_path: Path, kustomize5: Path) -> str:
-    return str(programs_dir(tmp_path / "programs", {"kustomize": kustomize5}))
+def path(tmp_path: Path, kustomize5: Kustomize) -> str:
+    return str(programs_dir(tmp_path / "programs", {"kustomize": kustomize5.program}))
 
 
 def verdicts(workspace: Path, path: str, *words: str) -> list[tuple[str, str, str]]:
@@ -51,9 +52,9 @@ def test_without_programs_what_needs_them_is_skipped(workspace: Path, tmp_path: 
     assert packyard("test", "packages/p", "--strict", cwd=workspace, PATH=str(shell)).returncode == 1
 
 
-def test_what_kustomize_builds_otherwise_is_named(workspace: Path, tmp_path: Path, kustomize5: Path) -> None:
+def test_what_kustomize_builds_otherwise_is_named(workspace: Path, tmp_path: Path, kustomize5: Kustomize) -> None:
     other = programs_dir(tmp_path / "other", {})
-    tiny.write(other / "kustomize", f"#!/bin/sh\n{kustomize5} \"$@\" | sed 's/name: x/name: z/'\n")
+    tiny.write(other / "kustomize", f"#!/bin/sh\n{kustomize5.program} \"$@\" | sed 's/name: x/name: z/'\n")
     (other / "kustomize").chmod(0o755)
     done = packyard("test", "p", cwd=workspace, PATH=f"{other}:{real.path_with('sed')}")
     assert done.returncode == 1
@@ -73,9 +74,9 @@ def test_each_fault_is_found_by_its_check(workspace: Path, path: str) -> None:
 
 
 def test_an_api_server_is_asked_on_request(
-    workspace: Path, tmp_path: Path, kubectl: Path, kustomize5: Path, api_server: Api
+    workspace: Path, tmp_path: Path, kubectl: Path, kustomize5: Kustomize, api_server: Api
 ) -> None:
-    path = str(programs_dir(tmp_path / "all", {"kubectl": kubectl, "kustomize": kustomize5}))
+    path = str(programs_dir(tmp_path / "all", {"kubectl": kubectl, "kustomize": kustomize5.program}))
     os.environ["KUBECONFIG"] = str(api_server.folder / "kubeconfig")
     try:
         assert ("server", "one", "passed") in verdicts(workspace, path, "--server")

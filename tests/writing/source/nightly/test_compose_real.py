@@ -35,7 +35,7 @@ from packyard.writing.source import parts, program
 from packyard.writing.source.package import Package, UseCase
 from packyard.writing.source.pod_operations import PodPatch
 from packyard.writing.source.workspace import PODS
-from real import Served
+from real import Kustomize
 
 COMPONENT = "apiVersion: kustomize.config.k8s.io/v1alpha1\nkind: Component\n"
 
@@ -60,7 +60,7 @@ def sources(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.mark.parametrize("use_case", [pytest.param(each, id=f"{item.name}/{each.path}") for item, each in USE_CASES])
 def test_builds_what_its_kustomization_builds(
-    use_case: UseCase, sources: Path, served5: Served, tmp_path: Path
+    use_case: UseCase, sources: Path, kustomize5: Kustomize, tmp_path: Path
 ) -> None:
     base = parts.read(CATALOGUE.sources, CATALOGUE.base_dir(use_case.base), "Kustomization")
     folders = [CATALOGUE.overlay_dir(*overlay) for overlay in use_case.overlays]
@@ -80,7 +80,7 @@ def test_builds_what_its_kustomization_builds(
     ]
     listed = {"resources": [f"{above}/{base.folder}"], "components": [f"{above}/{each}" for each in folders]}
     (tmp_path / "kustomization.yaml").write_text(yaml.safe_dump({**listed, "patches": patches}))
-    theirs = reading.built(served5, tmp_path, "--load-restrictor", "LoadRestrictionsNone")
+    theirs = reading.built(kustomize5, tmp_path, "--load-restrictor", "LoadRestrictionsNone")
     assert reading.in_order(item.root for item in ours) == theirs
 
 
@@ -96,14 +96,19 @@ def without_pods(part: Part) -> Part:
 
 @each_use_case
 def test_builds_alike_with_old_and_new_kustomize(
-    package: Package, use_case: UseCase, served3: Served, served4: Served, served5: Served, tmp_path: Path
+    package: Package,
+    use_case: UseCase,
+    kustomize3: Kustomize,
+    kustomize4: Kustomize,
+    kustomize5: Kustomize,
+    tmp_path: Path,
 ) -> None:
     shared = {path: data for path, data in composed_package(package).files.items() if path.startswith("programs/")}
     own = {f"{use_case.path}/{name}": data for name, data in composed(package, use_case).files.items()}
     folder = write({**shared, **own}, tmp_path) / use_case.path
-    built = reading.built(served5, folder)
-    assert reading.built(served3, folder) == built
-    assert reading.built(served4, folder) == built
+    built = reading.built(kustomize5, folder)
+    assert reading.built(kustomize3, folder) == built
+    assert reading.built(kustomize4, folder) == built
 
 
 def setters(files: PackageFiles) -> Mapping[str, Setter]:

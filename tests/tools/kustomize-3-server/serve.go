@@ -1,1 +1,0 @@
-../kustomize-5-server/serve.go
