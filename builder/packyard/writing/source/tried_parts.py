@@ -11,6 +11,7 @@ where that other part is tried.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -86,8 +87,8 @@ def compose_all(here: Workspace, names: Iterable[Name]) -> Tried:
 def _is_built_on(here: Workspace, part: str) -> bool:
     """Say whether the kustomization of another base or overlay names a part."""
     listed = (path for kind in ("bases", "overlays") for path in here.sources.list(kind, f"**/{kustomization.FILE}"))
-    name = part.rpartition("/")[2]
-    return any(f"/{name}" in here.sources.text(path).text for path in listed if not path.startswith(f"{part}/"))
+    named = re.compile(rf"\.\./(\S*/)?{re.escape(part.rpartition('/')[2])}\b")
+    return any(named.search(here.sources.text(path).text) for path in listed if not path.startswith(f"{part}/"))
 
 
 def _use_cases(here: Workspace, kind: str, name: str) -> Iterator[UseCase]:

@@ -1,9 +1,8 @@
 """What each name in a setter comment means in a use case: a setter, a substitution or a constant.
 
 Definitions come from the Krmfiles of libraries, of the catalogue, of bases, of overlays and of the package, an inner
-one before an outer one: libraries < catalogue < base < overlays < package. Of two libraries the first one counts, as
-with parts. `setters` of package.yaml give values. A use case gets what its
-comments reach. Three things are folded away, so that its readers see what they come to:
+one before an outer one: libraries < catalogue < base < overlays < package. `setters` of package.yaml give values. A use
+case gets what its comments reach. Three things are folded away, so that its readers see what they come to:
 
     STORAGE_PATH: /nfs               a constant, a pattern without ${}: fields get the text and lose the comment
     STORAGE_PATH: ${PVC_PATH}        another name for PVC_PATH: comments say that instead; but a substitution is text,
