@@ -44,6 +44,7 @@ Build = Callable[[str], bytes]
 
 _BASES, _OVERLAYS = "bases", "overlays/programs"
 _BUILT = "built.yaml"
+_AS_BUILT = "kustomizations that packyard does not compose, taken as kustomize builds them"
 _MERGES, _OPERATIONS = "patchesStrategicMerge", "patchesJson6902"
 _OF_PATCHES = ("patches", _MERGES, _OPERATIONS)
 _KEPT = ("replacements", "labels", "images")
@@ -158,11 +159,14 @@ class Tree:
     def left(self) -> Iterator[Note]:
         """Find files that were not read: they are in no use case, nor in what one builds on."""
         read = self._wide.inputs
+        what = "files beside the use cases"
+        if any(note.what == _AS_BUILT for note in self.notes):
+            what += f", or in the {_BUILT} of one"
         for path in self.sources.list("", "**/*"):
             is_kept = self._place(path) in read or "/." in f"/{path}"
             if not is_kept and _is_file(self.sources, path):
                 todo = "write fragments of the README from what it said, or put it below files/ of the package"
-                yield Note(LOST, "files beside the use cases", todo, (self.sources.shown(path),))
+                yield Note(LOST, what, todo, (self.sources.shown(path),))
 
     def _leaves(self) -> list[str]:
         """Return the folders of use cases, or of manifests without any kustomization."""
@@ -222,10 +226,9 @@ class Tree:
 
     def _of_text(self, folder: str, text: bytes, reason: str) -> Part:
         """Take what kustomize builds of a folder, which keeps no comments."""
-        what = "kustomizations that packyard does not compose, taken as kustomize builds them"
         todo = f"go on with the objects in {_BUILT} of their bases; comments and setters are not in it"
         place = self.sources.shown(relpath(folder, self._below))
-        self.notes.append(Note(LOST, what, todo, (f"{place}: {reason}",)))
+        self.notes.append(Note(LOST, _AS_BUILT, todo, (f"{place}: {reason}",)))
         shown = f"{place} as built"
         text = proof.rewrite(text, shown, _plain)
         return Part(
