@@ -136,7 +136,7 @@ def test_get_of_a_use_case_fetches_the_package_and_names_the_command_that_is_nex
     channel: Path, tmp_path: Path
 ) -> None:
     said = packyard("get", "bert@1.0/single-node", "--from", channel, cwd=tmp_path).stderr
-    assert said.endswith("\nnext: packyard setters bert\n")  # it has one use case
+    assert said.endswith("\nnext: packyard render bert\n")  # it has one use case, and no setters
     assert not re.search("no use case", said)
     said = packyard("get", "bert@1.0/uses/two", "--from", channel, "--to", "again", cwd=tmp_path).stderr
     assert said.endswith("warning: bert has no use case 'uses/two' (it has single-node)\n")

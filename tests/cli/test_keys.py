@@ -70,11 +70,36 @@ def test_a_key_is_trusted_for_the_channel_that_it_signs_until_that_is_let_go(
     assert "nobody is trusted for it, and nothing is remembered" in again.stderr
 
 
+def _forge(channel: Path) -> None:
+    """Change what an index says below its signature."""
+    file = channel / "index/index.json"
+    bundle = json.loads(file.read_bytes())
+    statement = base64.b64decode(bundle["dsseEnvelope"]["payload"])
+    bundle["dsseEnvelope"]["payload"] = base64.b64encode(statement.replace(b"title", b"tilte")).decode()
+    file.write_text(json.dumps(bundle))
+
+
+def test_a_forged_index_is_called_verified_by_nobody_and_found_by_who_has_the_key(
+    channel: Path, tmp_path: Path
+) -> None:
+    nobody = {"HOME": str(tmp_path), "XDG_CONFIG_HOME": "", "XDG_STATE_HOME": "", "XDG_CACHE_HOME": ""}
+    for change in (lambda _: None, _forge):
+        change(channel)
+        told = packyard("list", "--from", channel, **nobody).stderr
+        assert re.search(r"^not verified: it names sha256:\w{12}… as its signer, which you do not trust$", told, re.M)
+        told = packyard("fsck", channel, **nobody).stderr
+        assert "nothing is wrong\nnot verified: it names sha256:" in told
+    for words in (("fsck", channel), ("list", "--from", channel)):
+        refused = packyard(*words)
+        assert refused.returncode == 1
+        assert "does not match the signature of lab" in refused.stdout + refused.stderr
+
+
 def test_a_key_is_trusted_for_no_channel_that_it_has_not_signed(config: Path, channel: Path, tmp_path: Path) -> None:
     done("keys", "new", "other", "--no-passphrase")
     refused = packyard("keys", "trust", "other", channel)
     rows = {row["name"]: row["id"][:19] for row in json.loads(done("keys", "list", "-o", "json"))}
-    assert f"is signed by {rows['lab']}…, and not by other ({rows['other']}…)" in refused.stderr
+    assert f"names {rows['lab']}… as its signer, and not other ({rows['other']}…)" in refused.stderr
     done("copy", channel, tmp_path / "stripped", "--key", "lab")
     _strip(tmp_path / "stripped")
     done("keys", "untrust", tmp_path / "stripped")

@@ -81,7 +81,7 @@ def test_refuses(attack: str) -> None:
 
 def test_a_refusal_names_the_commands_that_trust_and_let_go_of_the_channel() -> None:
     trusted = Trust.of(KEY.public, channel="/srv/our models")
-    signed = f"is signed by {OTHER.public.id[:19]}…, and you trust {KEY.public.id[:19]}…"
+    signed = f"names {OTHER.public.id[:19]}… as its signer, and you trust {KEY.public.id[:19]}…"
     for data, says in ((PAYLOAD, "is not signed"), (envelope.sign(PAYLOAD, OTHER), signed)):
         with pytest.raises(IntegrityError, match=says) as refused:
             _open(data, trusted)

@@ -63,7 +63,7 @@ def test_a_channel_signed_by_an_identity_is_read_by_who_trusts_it_and_by_nobody_
             Identity(WORKFLOW, ISSUER, other.root()),
             SigningKey.new().public,
         ):
-            with pytest.raises(IntegrityError, match="is signed by a Sigstore identity, and you trust"):
+            with pytest.raises(IntegrityError, match="names a Sigstore identity as its signer, and you trust"):
                 access.read(store, Trust.of(stranger))
     assert access.read(store).others == ("a Sigstore identity",)
 

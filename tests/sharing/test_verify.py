@@ -38,7 +38,7 @@ def test_says_what_a_trusted_signature_proves() -> None:
 
 def test_without_a_trusted_key_it_says_what_it_could_not_prove() -> None:
     assert list(verify_bundle(BERT, SIGNED, NOBODY, what="x").describe())[1:] == [
-        f"signed by {SHORT}, which you do not trust",
+        f"not verified: it names {SHORT} as its signer, which you do not trust",
         "get the public key from its publisher, then: packyard keys trust FILE CHANNEL",
         f"built by packyard {__version__} from commit 0123456789ab (no signature proves that)",
     ]

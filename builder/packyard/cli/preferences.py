@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from shlex import quote
 
@@ -116,6 +116,15 @@ def trust(address: str) -> Trust:
     """Return whom the user trusts for a channel."""
     ring = keyring()
     return Trust.of(*(ring.trusted(address) if ring else ()), channel=masked(address))
+
+
+def trust_or_own(address: str) -> Trust:
+    """Return whom the user trusts for a channel; where that is nobody, the user's own keys, none of them required."""
+    trusted, ring = trust(address), keyring()
+    if trusted.is_required or not ring:
+        return trusted
+    own = (replace(ring.public(name), name=name) for name in ring.signing_names())
+    return Trust.of(*own, channel=trusted.channel).optional()
 
 
 def trusted_anywhere() -> Trust:

@@ -112,7 +112,7 @@ SECRET = "apiVersion: v1\nkind: Secret\nmetadata: {name: web}\nstringData:\n  pa
 
 def test_what_worked_with_a_fault_gets_an_exception_at_its_line_alone(here: Path, tmp_path: Path) -> None:
     said = run(here, write(tmp_path / "web", {"secret.yaml": SECRET.rstrip("\n")}))
-    (case,) = cases(said, "exception in a comment above")
+    (case,) = cases(said, "plain-secret, which an exception in a comment above allows")
     assert case.startswith(f"{here}/bases/web/secret.yaml:6:3: error: password is a secret in plain text")
     (folder,) = composed(here, "web", tmp_path / "out").values()
     assert manifests(folder) == objects(SECRET)

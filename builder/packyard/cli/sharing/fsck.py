@@ -19,8 +19,10 @@ from packyard.cli import declare, output, preferences, signing
 from packyard.cli.channels import open_channel, publisher
 from packyard.cli.rows import Rows
 from packyard.core.errors import UsageError
+from packyard.sharing.index import access
 from packyard.sharing.publishing import fsck
 from packyard.sharing.stores.store import Store
+from packyard.sharing.trust.keys import Trust
 
 _CHANNEL = re.compile(r"\bCHANNEL\b")
 ROWS = Rows("finding", "kind, key, message, hint", line="{kind:<8} {key}: {message} ({hint})")
@@ -39,7 +41,7 @@ def run(arguments: argparse.Namespace) -> int:
     if (arguments.key or arguments.remove) and not arguments.repair:
         flag = "--key" if arguments.key else "--remove"
         raise UsageError(f"packyard fsck: {flag} is for --repair; add it: packyard fsck CHANNEL --repair {flag}")
-    channel, trusted = open_channel(arguments.channel), preferences.trust(arguments.channel)
+    channel, trusted = open_channel(arguments.channel), preferences.trust_or_own(arguments.channel)
     if arguments.repair:
         _repair(channel, arguments)
     typed = quote(arguments.channel)
@@ -48,7 +50,17 @@ def run(arguments: argparse.Namespace) -> int:
         output.note(
             f"{output.counted(len(findings), 'finding')} in {channel.address}" if findings else "nothing is wrong"
         )
+        if not findings:
+            _tell_unverified(channel, trusted)
     return int(bool(findings))
+
+
+def _tell_unverified(channel: Store, trusted: Trust) -> None:
+    """Say that an index which names a signer was compared with no key."""
+    index = access.current(channel, trusted.optional()) if not trusted.is_required else None
+    if index and index.others:
+        for line in trusted.signed((), index.others):
+            output.note(line)
 
 
 def _repair(channel: Store, arguments: argparse.Namespace) -> None:

@@ -121,7 +121,7 @@ def _check_signed(channel: str, trusted: Trust, keys: str) -> None:
         return
     if others:
         hint = "ask its publisher for the public key that signs it"
-        problem = f"is signed by {' and '.join(map(trusted.name, others))}, and not by {keys}"
+        problem = f"names {' and '.join(map(trusted.name, others))} as its signer, and not {keys}"
     else:
         hint = f"ask its publisher to sign it: packyard publish --key NAME --to {quote(trusted.channel)}"
         problem = f"is not signed, by {keys} or any other key"

@@ -87,7 +87,8 @@ def _tell_next(described: Manifest, folder: Path, wanted: str) -> None:
     except InputError as error:
         output.warning(str(error))
         return
-    output.note(f"next: packyard setters {address.typed(folder / paths[0] if len(paths) == 1 else folder)}")
+    verb = "setters" if any(described.use_cases[path].setters for path in paths) else "render"
+    output.note(f"next: packyard {verb} {address.typed(folder / paths[0] if len(paths) == 1 else folder)}")
 
 
 def _locked(arguments: argparse.Namespace, file: Path) -> Iterator[tuple[Reference, Setting, Pin]]:

@@ -23,7 +23,7 @@ from packyard.writing.source.workspace import Workspace
 
 ROWS = Rows("package", "name, useCases, files, notes (kind, what, do=todo, cases)")
 EXAMPLE = "packyard import old/overlays --name web"
-_EXCEPTED = ("faults with an exception in a comment above them", "correct the line, and remove the comment")
+_EXCEPTED = ("{}, which an exception in a comment above allows", "correct the line, and remove the comment")
 _REFUSED = ("what packyard build refuses", "correct it")
 
 
@@ -62,8 +62,10 @@ def _with_faults(here: Workspace, imported: Imported, origin: str) -> Imported:
     notes = []
     for error in errors:
         lines = [line for file, line, _ in excepted if file == error.file and line <= error.line]
-        what = _EXCEPTED if (error.file, error.line, error.rule) in excepted else _REFUSED
-        notes.append(Note(DOUBTFUL, *what, (str(replace(error, line=error.line + len(lines))),)))
+        what, todo = _EXCEPTED if (error.file, error.line, error.rule) in excepted else _REFUSED
+        notes.append(
+            Note(DOUBTFUL, what.format(error.rule), todo, (str(replace(error, line=error.line + len(lines))),))
+        )
     told = replace(imported, notes=[*imported.notes, *notes]).with_checklist(origin)
     changed[told.checklist] = told.files[told.checklist]
     tree = Tree(here.root_dir)

@@ -161,7 +161,9 @@ class Publisher:
             raise InputError(Problem("its index is signed, and you have no key", file=store.address, hint=hint))
         if index.is_signed and not index.signers:
             other = index.others[0]
-            problem = f"is signed by {self.trusted.name(other)}, which you do not trust: your key would sign all of it"
+            problem = (
+                f"names {self.trusted.name(other)} as its signer, which you do not trust: your key would sign all of it"
+            )
             raise IntegrityError(Problem(problem, file=store.address, hint=self.trusted.take(other)))
         if index.number and self.key and not (index.is_signed or self.is_repairing or as_registry(store)):
             parallel.each(partial(self._check_unsigned, store), index.entries, _AT_ONCE)

@@ -106,8 +106,7 @@ def _protected(index: Index, package: Package, entry: IndexEntry) -> str:
     """Say why a version stays, or nothing."""
     if package.latest == entry:
         return "it is the latest version"
-    close = f"packyard publish --version {entry.version} --close --to CHANNEL"
-    return "" if index.is_closed(entry.version) else f"its release is open; to close it: {close}"
+    return "" if index.is_closed(entry.version) else "its release is open: publish --close closes one"
 
 
 def clear(store: Store, bundles: set[str]) -> None:

@@ -106,7 +106,7 @@ def _refusal(others: Sequence[str], trusted: Trust, file: str) -> IntegrityError
     """Say why the signature does not count."""
     names, let_go = " or ".join(map(trusted.name, trusted.signatories)), f"to require no signature: {trusted.let_go}"
     if others:
-        problem = f"is signed by {trusted.name(others[0])}, and you trust {names}"
+        problem = f"names {trusted.name(others[0])} as its signer, and you trust {names}"
         hint = f"did its publisher change keys? {trusted.take(others[0])}; {let_go}"
         return IntegrityError(Problem(problem, file=file, hint=hint))
     problem = f"is not signed, and you require the signature of {names}"

@@ -114,7 +114,7 @@ class Keyring:
         if not os.path.lexists(text) and text in self.signing_names():
             return replace(self.public(text), name=text)
         if not os.path.lexists(text):
-            hint = "name the file of a public key, such as NAME.pub, which its publisher hands out"
+            hint = "name the file of a public key, such as NAME.pub.pem, which its publisher hands out"
             raise InputError(Problem("no such file", file=text, hint=hint))
         return replace(PublicKey.parse(regular.read(text, limit=LIMIT), file=text), name=_name_of(text))
 

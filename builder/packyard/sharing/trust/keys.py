@@ -244,7 +244,10 @@ class Trust:
             return [f"signed by {', '.join(map(self.name, signers))}, which you trust"]
         if not others:
             return ["not signed: nobody can tell who published it"]
-        return [f"signed by {self.name(others[0])}, which you do not trust", self.take(others[0])]
+        return [
+            f"not verified: it names {self.name(others[0])} as its signer, which you do not trust",
+            self.take(others[0]),
+        ]
 
     def key(self, key_id: str) -> PublicKey | None:
         """Return the trusted key of an id."""
