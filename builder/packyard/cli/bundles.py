@@ -79,9 +79,9 @@ class Offer:
 
 def find(asked: Reference, source: Setting, pin: Pin | None = None) -> Bundle:
     """Return what is asked for, verified: from a channel, or what packyard carries; to the byte what a ``pin`` says."""
-    found = offer(asked, source, pin=pin)
-    found.tell()
-    return found.bundle
+    offered = offer(asked, source, pin=pin)
+    offered.tell()
+    return offered.bundle
 
 
 def offer(asked: Reference, source: Setting, store: Store | None = None, *, pin: Pin | None = None) -> Offer:

@@ -57,8 +57,8 @@ def _candidates(before: list[str], word: str) -> Iterator[str]:
 def _of_verb(verb: str, before: list[str], word: str) -> Iterator[str]:
     """Yield flags, values of the flag before the word, or what the verb takes at its place."""
     flags = flags_of(verb, before)
-    takes_value = [False, *(flags.get(each) is not None for each in before)]
-    words = [each for place, each in enumerate(before) if not each.startswith("-") and not takes_value[place]]
+    takes_value = [False, *(flags.get(typed) is not None for typed in before)]
+    words = [typed for place, typed in enumerate(before) if not typed.startswith("-") and not takes_value[place]]
     name, equals, _ = word.partition("=")
     if word.startswith("-"):
         yield from (f"{name}={choice}" for choice in flags.get(name) or ()) if equals else flags

@@ -81,7 +81,7 @@ def _way_to_package(name: str, slash: str, rest: str) -> str:
     from packyard.using.options import usecases  # most words are folders
 
     below = usecases.packages(_HERE)
-    if same := [f"{each}{slash}{rest}" for each in below if Path(each).name == name]:
+    if same := [f"{folder}{slash}{rest}" for folder in below if Path(folder).name == name]:
         return f"did you mean {same[0]!r}?"
     if slash and Path("packages", name, "package.yaml").is_file():
         return f"packyard build {quote(name)} --version 1.0.0 --to build makes the package, with its use cases"

@@ -148,10 +148,10 @@ def _on_stderr(text: str) -> None:
 
 def refusal(error: PackyardError) -> None:
     """Print every problem of an error."""
-    for each in error.problems:
-        problem(str(each))
-        if each.detail:
-            detail(each.detail)
+    for fault in error.problems:
+        problem(str(fault))
+        if fault.detail:
+            detail(fault.detail)
 
 
 def counted(number: int, noun: str) -> str:

@@ -150,5 +150,5 @@ def read(folder: Path, hint: str = "name the top directory of one") -> Untarred:
     try:
         described = Manifest.parse(data)
     except IntegrityError as error:
-        raise IntegrityError(*(each._replace(file=str(file)) for each in error.problems)) from error
+        raise IntegrityError(*(problem._replace(file=str(file)) for problem in error.problems)) from error
     return Untarred(folder=folder, data=data, described=described, receipt=receipt.read(folder))

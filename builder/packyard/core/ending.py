@@ -18,23 +18,23 @@ def as_interrupt() -> Iterator[None]:
     """
     from signal import SIG_DFL, SIG_IGN, SIGHUP, SIGTERM, getsignal, signal
 
-    taken = [each for each in (SIGTERM, SIGHUP) if getsignal(each) == SIG_DFL]
+    taken = [number for number in (SIGTERM, SIGHUP) if getsignal(number) == SIG_DFL]
 
     def end(*_: object) -> None:
-        for each in taken:
-            signal(each, SIG_IGN)
+        for number in taken:
+            signal(number, SIG_IGN)
         raise KeyboardInterrupt
 
     try:
-        for each in taken:
-            signal(each, end)
+        for number in taken:
+            signal(number, end)
     except ValueError:  # this is not the main thread
         taken.clear()
     try:
         yield
     finally:
-        for each in taken:
-            signal(each, SIG_DFL)
+        for number in taken:
+            signal(number, SIG_DFL)
 
 
 @contextmanager
@@ -46,16 +46,16 @@ def later() -> Iterator[None]:
     from signal import SIGHUP, SIGINT, SIGTERM, getsignal, raise_signal, signal
 
     came: list[int] = []
-    before = {each: handler for each in (SIGINT, SIGTERM, SIGHUP) if (handler := getsignal(each)) is not None}
+    before = {caught: handler for caught in (SIGINT, SIGTERM, SIGHUP) if (handler := getsignal(caught)) is not None}
     try:
-        for each in before:
-            signal(each, lambda number, _: came.append(number))
+        for caught in before:
+            signal(caught, lambda number, _: came.append(number))
     except ValueError:  # this is not the main thread
         before.clear()
     try:
         yield
     finally:
-        for each, handler in before.items():
-            signal(each, handler)
+        for caught, handler in before.items():
+            signal(caught, handler)
         for number in came:
             raise_signal(number)

@@ -199,24 +199,26 @@ def _spelled(name: str, choices: Sequence[str]) -> list[str]:
     by_fold = {choice.casefold(): choice for choice in choices}
     cutoff = _CUTOFF if len(name) >= _SHORTEST else _SHORT_CUTOFF
     nearest = get_close_matches(name.casefold(), by_fold, n=1, cutoff=cutoff)
-    swapped = [each for each in by_fold if _is_swapped(name.casefold(), each)]
-    return [by_fold[each] for each in (*swapped, *nearest)[:1]]
+    swapped = [folded for folded in by_fold if _is_swapped(name.casefold(), folded)]
+    return [by_fold[folded] for folded in (*swapped, *nearest)[:1]]
 
 
-def is_a_letter_away(name: str, other: str) -> bool:
+def is_a_letter_away(name: str, known: str) -> bool:
     """Say whether two names are the same but for one letter, the case of letters, or two neighbors that are swapped."""
-    one, two = sorted((name.casefold(), other.casefold()), key=len)
-    if len(one) == len(two):
-        return sum(a != b for a, b in zip(one, two, strict=True)) <= 1 or _is_swapped(one, two)
-    return len(two) == len(one) + 1 and any(two[:at] + two[at + 1 :] == one for at in range(len(two)))
+    shorter, longer = sorted((name.casefold(), known.casefold()), key=len)
+    if len(shorter) == len(longer):
+        return sum(a != b for a, b in zip(shorter, longer, strict=True)) <= 1 or _is_swapped(shorter, longer)
+    return len(longer) == len(shorter) + 1 and any(
+        longer[:at] + longer[at + 1 :] == shorter for at in range(len(longer))
+    )
 
 
-def _is_swapped(name: str, other: str) -> bool:
+def _is_swapped(name: str, known: str) -> bool:
     """Say whether two neighbors among the letters of a name are the other way round in another."""
-    apart = [place for place, (one, two) in enumerate(zip(name, other, strict=False)) if one != two]
-    if len(name) != len(other) or len(name) < _SHORTEST or len(apart) != 2 or apart[1] != apart[0] + 1:
+    apart = [place for place, (a, b) in enumerate(zip(name, known, strict=False)) if a != b]
+    if len(name) != len(known) or len(name) < _SHORTEST or len(apart) != 2 or apart[1] != apart[0] + 1:
         return False
-    return name[apart[0]] == other[apart[1]] and name[apart[1]] == other[apart[0]]
+    return name[apart[0]] == known[apart[1]] and name[apart[1]] == known[apart[0]]
 
 
 def _holding(folded: str, choices: Sequence[str]) -> list[str]:

@@ -115,21 +115,21 @@ def _pod(pod: Pod[Any], name: str, objects: Sequence[Object]) -> tuple[Object, d
     own = {(text(item.get("kind")), name_of(item)) for item in objects}
 
     def is_brought(part: Mapping[str, Any]) -> bool:
-        return any((each.kind, each.name) in own for each in held.of(part))
+        return any((reference.kind, reference.name) in own for reference in held.of(part))
 
     volumes = [
         {"name": volume.get("name"), "emptyDir": {}} if "ephemeral" in volume or is_brought(volume) else volume
         for volume in pod.volumes
     ]
     named = {text(volume.get("name")) for volume in volumes}
-    volumes += [{"name": each, "emptyDir": {}} for each in sorted(pod.volume_names - named)]
+    volumes += [{"name": name, "emptyDir": {}} for name in sorted(pod.volume_names - named)]
     fields = {field: value for field in _OF_POD if (value := pod.get(field)) is not None}
     if ("ServiceAccount", fields.get("serviceAccountName")) in own:
         del fields["serviceAccountName"]
     fields["affinity"] = {"nodeAffinity": mapping(pod.get("affinity")).get("nodeAffinity")}
     script = files("packyard.running").joinpath("probe.sh").read_text("utf-8")
     containers, checks = [], dict[str, Sequence[Check]]()
-    for container in (each for path, each in pod.container_places if _NOT_MAIN.isdisjoint(path)):
+    for container in (container_node for path, container_node in pod.container_places if _NOT_MAIN.isdisjoint(path)):
         called, values = text(container.get("name")) or "main", values_of(container, objects)
         checks[called] = find(container, volumes, values)
         env = [item for item in mappings(container.get("env")) if item.get("name") not in values]
@@ -140,7 +140,7 @@ def _pod(pod: Pod[Any], name: str, objects: Sequence[Object]) -> tuple[Object, d
             "args": [name, *(part for check in checks[called] for part in (check.kind, check.word))],
             "env": [
                 *({"name": name, "value": value} for name, value in values.items()),
-                *(each for each in env if not is_brought(each)),
+                *(variable for variable in env if not is_brought(variable)),
             ],
             "envFrom": [item for item in mappings(container.get("envFrom")) if not is_brought(item)],
             "resources": _RESOURCES,

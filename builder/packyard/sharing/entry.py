@@ -104,9 +104,9 @@ class IndexEntry:
             raise IntegrityError(f"{self}: expected {self.size} bytes, found {len(data)}")
         self.digest.verify(data, what=str(self))
 
-    def is_same_file(self, other: IndexEntry) -> bool:
+    def is_same_file(self, entry: IndexEntry) -> bool:
         """Return whether both list the same file under the same name and version."""
-        return (self.name, self.version, self.tar, self.digest) == (other.name, other.version, other.tar, other.digest)
+        return (self.name, self.version, self.tar, self.digest) == (entry.name, entry.version, entry.tar, entry.digest)
 
     def __str__(self) -> str:
         return f"{self.name}@{self.version}"

@@ -173,7 +173,7 @@ def set_values(
         refuse(_without_fields(changes))
         if not dry_run:
             tree.write(after)
-    unsure = [each.unsure for each in enabled.values() if each.unsure]
+    unsure = [switched.unsure for switched in enabled.values() if switched.unsure]
     return Outcome(changes, tree.root_dir, files, kept, [str(misfit) for misfit in misfits], unsure)
 
 

@@ -81,8 +81,8 @@ def _page(command: str) -> str:
 
 def _function(command: str) -> Callable[[Sequence[str]], int]:
     module, function, _ = COMMANDS[command]
-    found: Callable[[Sequence[str]], int] = getattr(import_module(f"{__name__}.{module}"), function)
-    return found
+    verb: Callable[[Sequence[str]], int] = getattr(import_module(f"{__name__}.{module}"), function)
+    return verb
 
 
 def flags_of(command: str) -> Declared:

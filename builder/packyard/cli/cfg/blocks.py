@@ -18,12 +18,12 @@ _VERSION_1 = "a setter of version 1, which has its definition in the comment of 
 
 def arguments(parsed: Flags, least: int, most: int) -> list[str]:
     """Return the arguments of a command that takes so many."""
-    found = parsed.arguments
-    if len(found) < least:
-        raise UsageError(f"{least} arguments are needed, found {len(found)}")
-    if len(found) > most:
-        raise UsageError(f"unexpected argument {found[most]!r}")
-    return found
+    words = parsed.arguments
+    if len(words) < least:
+        raise UsageError(f"{least} arguments are needed, found {len(words)}")
+    if len(words) > most:
+        raise UsageError(f"unexpected argument {words[most]!r}")
+    return words
 
 
 def header(folder: str, package: str) -> str:

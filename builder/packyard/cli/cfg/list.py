@@ -49,7 +49,7 @@ def list_package_setters(words: Sequence[str]) -> int:
 
 def _cells(row: ListedSetter) -> Sequence[str]:
     setter = row.setter
-    is_required, is_set = ("Yes" if each else "No" for each in (setter.required, setter.is_set))
+    is_required, is_set = ("Yes" if flag else "No" for flag in (setter.required, setter.is_set))
     return setter.name, setter.shown, setter.set_by, str(row.field_count), is_required, is_set, setter.description
 
 

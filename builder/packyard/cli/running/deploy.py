@@ -212,5 +212,5 @@ def _next(client: Kubectl, plan: Plan, verb: str) -> str:
 
 def _row(client: Kubectl, plan: Plan, run_status: RunStatus | None) -> tuple[object, ...]:
     record, state = plan.record, (run_status.state, run_status.reason) if run_status else ("", "")
-    objects = (document(each) for each in ([*plan.objects], plan.used, plan.obsolete))
+    objects = (document(references) for references in ([*plan.objects], plan.used, plan.obsolete))
     return record.run, client.namespace, record.number, *objects, *state

@@ -41,7 +41,7 @@ def _port(client: Kubectl, pod: PodStatus) -> str:
     """Return the port of a pod that somebody is most likely to ask for."""
     containers = mappings(mapping(pod.item.get("spec")).get("containers"))
     ports = [port for container in containers for port in mappings(container.get("ports"))]
-    for port in sorted(ports, key=lambda each: not text(each.get("name")).startswith("http")):
+    for port in sorted(ports, key=lambda candidate: not text(candidate.get("name")).startswith("http")):
         return str(port.get("containerPort"))
     hint = f"{client.packyard('forward', 'RUN', 'PORT')} names one; --role and --index choose another pod"
     raise InputError(Problem(f"pod {pod.name} announces no port", hint=hint))

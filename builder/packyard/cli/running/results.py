@@ -50,7 +50,7 @@ def run(arguments: argparse.Namespace) -> int:
     ways = [_way(client, arguments.run, place) for place in places]
     if arguments.to:
         unfit = [(place, way) for place, way in zip(places, ways, strict=True) if place.is_of_pods or not place.volume]
-        refuse(Problem(f"{each.path} is on no volume that another pod can have", hint=way) for each, way in unfit)
+        refuse(Problem(f"{place.path} is on no volume that another pod can have", hint=way) for place, way in unfit)
         folders = [Path(arguments.to, str(number) if places[1:] else "") for number in range(1, len(places) + 1)]
         copied = [_copy(client, arguments, place, to) for place, to in zip(places, folders, strict=True)]
     else:

@@ -33,22 +33,22 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Deploy, and follow the log; the exit code is that of the run."""
-    flags, there = declare.given(arguments, "no-doctor"), clusters.typed(arguments)
+    flags, cluster_flags = declare.given(arguments, "no-doctor"), clusters.typed(arguments)
     client, rendered, words = clusters.find_for(arguments, "run", is_named=True)
-    output.note(f"$ {shlex.join(['packyard', 'deploy', *words, *flags, *there])}")
+    output.note(f"$ {shlex.join(['packyard', 'deploy', *words, *flags, *cluster_flags])}")
     with output.without("results"):
         deploy.begin(arguments, client, rendered)
-    return _followed(rendered.run, there)
+    return _followed(rendered.run, cluster_flags)
 
 
-def _followed(run: str, there: Sequence[str]) -> int:
+def _followed(run: str, cluster_flags: Sequence[str]) -> int:
     """Print the log of a run, which goes on if that is interrupted or fails."""
-    words, code = ["logs", run, "--follow", *there], INTERRUPTED
+    words, code = ["logs", run, "--follow", *cluster_flags], INTERRUPTED
     output.note(f"$ {shlex.join(['packyard', *words])}")
     try:
         code = command_line.run(words)
     finally:
         if code == INTERRUPTED:
-            again, ending = (shlex.join(["packyard", *each]) for each in (words, ["undeploy", run, *there]))
+            again, ending = (shlex.join(["packyard", *typed]) for typed in (words, ["undeploy", run, *cluster_flags]))
             output.notice(f"run {run} goes on; {again} follows it again, {ending} ends it")
     return code

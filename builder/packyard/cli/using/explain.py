@@ -58,8 +58,8 @@ def run(arguments: argparse.Namespace) -> int:
         hint = suggest(name, known) or f"packyard setters {address.typed(root_dir)} lists them"
         raise InputError(explanation or Problem(f"setter {name!r} is not found", file=str(root_dir), hint=hint))
     rows = [
-        (each.file, each.line, name, each.shown, each.is_set, each.set_by or None, fields)
-        for each, fields in named.values()
+        (setter.file, setter.line, name, setter.shown, setter.is_set, setter.set_by or None, fields)
+        for setter, fields in named.values()
     ]
     if ROWS.show(rows, arguments.output):
         for setter, fields in named.values():

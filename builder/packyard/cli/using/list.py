@@ -68,7 +68,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 def _nearest(words: Sequence[str], packages: Iterable[Summary]) -> str:
     """Say which packages have words that are nearly these."""
-    known = {word: each.name for each in packages for word in summary.split((each.name, each.title))}
+    known = {word: package.name for package in packages for word in summary.split((package.name, package.title))}
     near = [known[match] for word in words for match in get_close_matches(word, known, n=2)]
     return f"nearest: {', '.join(dict.fromkeys(near))}" if near else "packyard list shows all"
 

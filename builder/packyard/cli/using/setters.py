@@ -153,7 +153,7 @@ def _show_one(arguments: argparse.Namespace, listings: Sequence[_Listing]) -> No
         if missing:
             words = " ".join([address.typed(listing.directory), *(f"{name}=…" for name in missing)])
             output.note(f"{len(missing)} to be set: packyard set {words}")
-    if not any(each.setters for each in listings):
+    if not any(listing.setters for listing in listings):
         output.note("every required value is set" if arguments.unset else "no setter to list")
 
 

@@ -171,9 +171,9 @@ def _told_case(bundle: Bundle, case: BundledUseCase, names: Mapping[str, str], c
         yield f"set {setter.name}"
         yield from use_cases.sentence(setter.description + example, use_cases.INDENT)
     yield from _labelled("after", ", ".join(names[path] for path in case.after))
-    yield from _labelled("values", ", ".join(each.name for each in case.setters if not each.must_be_set))
+    yield from _labelled("values", ", ".join(setter.name for setter in case.setters if not setter.must_be_set))
     yield from _labelled("cluster", needs(set(case.requires), bundle.manifest))
-    missing = [f"{each.name}={quote(each.example) if each.example else '…'}" for each in case.required]
+    missing = [f"{setter.name}={quote(setter.example) if setter.example else '…'}" for setter in case.required]
     directory = quote(f"{bundle.name}/{names[case.path]}")
     then = f"packyard set {directory} {' '.join(missing)}" if missing else f"packyard render {directory}"
     yield f"{'next':<{_LABEL}}{command('get')}"

@@ -71,7 +71,7 @@ def explain_rule(name: str) -> int:
     """Print a rule with its example, or without a name all rules."""
     rules = table()
     if not name:
-        rows = [(each.name, each.severity, each.summary) for each in rules.values()]
+        rows = [(rule.name, rule.severity, rule.summary) for rule in rules.values()]
         output.table(("RULE", "SEVERITY", "WHAT IS WRONG"), rows)
         return 0
     if name not in rules:

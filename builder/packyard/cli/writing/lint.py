@@ -71,16 +71,16 @@ def _lint(arguments: argparse.Namespace) -> int:
         message = f"is not a directory, and there is no {WORKSPACE} here or above"
         raise InputError(Problem(message, file=names[0]))
     judging = (judges_of(here) if here else schemas.choose(built_in().kubernetes)) if folders else []
-    found, count = _find(arguments, here, names, folders, judging)
-    roots = [*([here.root_dir] if here else []), *(Path(each) for each in folders if Path(each).is_dir())]
-    if arguments.fix and findings.fix(found, roots):
-        found, count = _find(arguments, _workspace(arguments), names, folders, judging)
-    findings.show(found, arguments.output)
-    errors = sum(each.severity == "error" for each in found)
-    counts = ((count, "use case"), (errors, "error"), (len(found) - errors, "warning"))
+    all_findings, count = _find(arguments, here, names, folders, judging)
+    roots = [*([here.root_dir] if here else []), *(Path(folder) for folder in folders if Path(folder).is_dir())]
+    if arguments.fix and findings.fix(all_findings, roots):
+        all_findings, count = _find(arguments, _workspace(arguments), names, folders, judging)
+    findings.show(all_findings, arguments.output)
+    errors = sum(finding.severity == "error" for finding in all_findings)
+    counts = ((count, "use case"), (errors, "error"), (len(all_findings) - errors, "warning"))
     checked = ", ".join(arguments.targets or folders) or f"all packages of {here.root_dir if here else ''}"
     output.note(f"{', '.join(output.counted(number, noun) for number, noun in counts)} in {checked}")
-    return 1 if errors or (arguments.strict and found) else 0
+    return 1 if errors or (arguments.strict and all_findings) else 0
 
 
 def _sorted_out(targets: Sequence[str], here: Workspace | None) -> tuple[list[str], list[str]]:
@@ -138,12 +138,12 @@ def _find(
     arguments: argparse.Namespace, here: Workspace | None, names: list[str], folders: list[str], judging: list[Judge]
 ) -> tuple[list[Finding], int]:
     """Return what is wrong with packages of the workspace and in folders, and the number of use cases."""
-    found, count = _in_workspace(arguments, here, names) if here and (names or not folders) else ([], 0)
+    all_findings, count = _in_workspace(arguments, here, names) if here and (names or not folders) else ([], 0)
     for target in map(Path, folders):
         linted = _in_folder(target, judging)
-        found += _without_taste(target, linted.findings)
+        all_findings += _without_taste(target, linted.findings)
         count += len(linted.use_cases)
-    return found, count
+    return all_findings, count
 
 
 def _in_workspace(arguments: argparse.Namespace, here: Workspace, names: list[str]) -> tuple[list[Finding], int]:
@@ -155,12 +155,12 @@ def _in_workspace(arguments: argparse.Namespace, here: Workspace, names: list[st
     return workspace_lint.judge(here, linted), sum(item.use_cases for item in linted)
 
 
-def _without_taste(directory: Path, found: list[Finding]) -> list[Finding]:
+def _without_taste(directory: Path, findings: list[Finding]) -> list[Finding]:
     """Return what is more than taste, in a folder that was not made with packyard."""
     if find_root(directory) or any(directory.rglob(MANIFEST)) or os.path.lexists(f"{root_of(directory)}/{MANIFEST}"):
-        return found
+        return findings
     taste = {name for name, rule in explanation.table().items() if rule.taste}
-    return [each for each in found if each.severity == "error" or each.rule not in taste]
+    return [finding for finding in findings if finding.severity == "error" or finding.rule not in taste]
 
 
 def _in_folder(directory: Path, judging: list[Judge]) -> Linted:
@@ -185,8 +185,8 @@ def _whole(directory: Path, judging: list[Judge]) -> Linted:
     if not linted.findings and not linted.use_cases:
         hint = "type packyard lint DIR, or packyard lint --workspace DIR"
         raise InputError(Problem(f"no {WORKSPACE} here or above, and no manifests in {directory}", hint=hint))
-    broken = {Path(each.file) for each in linted.findings if each.rule == "unreadable"}
+    broken = {Path(finding.file) for finding in linted.findings if finding.rule == "unreadable"}
     sound = {directory / use_case for use_case in linted.use_cases} - {file.parent for file in broken}
     misfits = (problem for path in sorted(sound) for problem in find_misfits(path))
     told = dict.fromkeys(misfit for misfit in misfits if Path(misfit.file) not in broken)
-    return Linted([*linted.findings, *(finding("option-does-not-apply", each) for each in told)], linted.use_cases)
+    return Linted([*linted.findings, *(finding("option-does-not-apply", misfit) for misfit in told)], linted.use_cases)

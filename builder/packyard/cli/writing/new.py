@@ -57,7 +57,7 @@ def run(arguments: argparse.Namespace) -> int:
     """Write the package, unless what it is made of does not fit together; or list parts."""
     if arguments.list:
         declare.alone(arguments, "new", "beside --list", "name", "base", STORAGE, PROGRAMS, "values")
-        parts = [each for each in offered.find(workspaces.find(arguments, carried=True)) if not each.internal]
+        parts = [part for part in offered.find(workspaces.find(arguments, carried=True)) if not part.internal]
         PARTS.show(parts, arguments.output, cells={"WHAT IT IS": _summary})
         return 0
     if not arguments.name:

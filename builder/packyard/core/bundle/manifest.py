@@ -108,7 +108,7 @@ class Manifest:
         It is that of package.yaml, but before each stands what has to run before it.
         """
         after = {path: each.after for path, each in self.use_cases.items() if path.rpartition("/")[2] != _OPTIONS}
-        paths = (each for path, earlier in after.items() for each in (*earlier, path))
+        paths = (name for path, earlier in after.items() for name in (*earlier, path))
         return tuple(dict.fromkeys(path for path in paths if path in after))
 
     def required_of(self, path: str, options: Iterable[str] = ()) -> tuple[Required, ...]:
@@ -136,11 +136,11 @@ def file_digests(members: Iterable[Member]) -> dict[str, Digest]:
     return {member.path: Digest.of(member.data) for member in members if member.path != FILE}
 
 
-def _difference(path: str, expected: Digest | None, found: Digest | None) -> Problem | None:
-    if expected == found:
+def _difference(path: str, expected: Digest | None, actual: Digest | None) -> Problem | None:
+    if expected == actual:
         return None
-    if found is None:
+    if actual is None:
         return Problem("is missing", file=path)
     if expected is None:
         return Problem(f"is extra: {FILE} does not name it", file=path)
-    return Problem(f"expected {expected}, found {found}", file=path)
+    return Problem(f"expected {expected}, found {actual}", file=path)

@@ -236,9 +236,9 @@ def _typed(value: object, kind: type[_T], name: str) -> _T:
     return value
 
 
-def _wrong(expected: str, found: object) -> FaultError:
-    short = not isinstance(found, (str, list, dict)) or (isinstance(found, str) and len(found) < 80)
-    return FaultError(f"expected {expected}, found {repr(found) if short else type(found).__name__}")
+def _wrong(expected: str, value: object) -> FaultError:
+    short = not isinstance(value, (str, list, dict)) or (isinstance(value, str) and len(value) < 80)
+    return FaultError(f"expected {expected}, found {repr(value) if short else type(value).__name__}")
 
 
 def _document(data: bytes) -> object:

@@ -63,7 +63,7 @@ def above(folder: str) -> Iterator[str]:
 def root_of(directory: str | os.PathLike[str]) -> str:
     """Return the real folder that a change of a directory must not leave: its package, or the directory itself."""
     here = os.path.realpath(directory)
-    return next((each for each in (here, *above(here)) if os.path.lexists(f"{each}/{MANIFEST}")), here)
+    return next((folder for folder in (here, *above(here)) if os.path.lexists(f"{folder}/{MANIFEST}")), here)
 
 
 class Gate:

@@ -232,9 +232,9 @@ def _compare(move: _Move, linked: dict[tuple[int, ...], _Move]) -> None:
     move.state = _state(state)
     if state.st_nlink > 1 and move.new is not None:
         move.stands = False
-        other = linked.setdefault(move.state[:2], move)
-        if other.new != move.new:
-            raise ConflictError(Problem(f"is {other.name} under another name, with other bytes", file=move.name))
+        first = linked.setdefault(move.state[:2], move)
+        if first.new != move.new:
+            raise ConflictError(Problem(f"is {first.name} under another name, with other bytes", file=move.name))
 
 
 def _state(state: os.stat_result) -> tuple[int, ...]:

@@ -21,7 +21,7 @@ def refuse_edits(path: str, *_: bytes | None) -> bytes | None:
 
 def newer(log: StepLog, step: Step, *directories: Path) -> Step | None:
     """Return the newest step below one of the directories, if that is newer than this one: the files do not show it."""
-    newest = next((each for each in log.steps(DONE) if each.touches(*directories)), None)
+    newest = next((step for step in log.steps(DONE) if step.touches(*directories)), None)
     return None if newest is None or newest.file == step.file else newest
 
 

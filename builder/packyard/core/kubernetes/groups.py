@@ -51,7 +51,7 @@ def custom(api_version: str, kind: str) -> list[tuple[str, str]]:
     """Return the custom kinds that an object needs, its own and those that are made of it, with their apiVersions."""
     types = [(api_version, kind), *_MADE_OF.get((api_version, kind), ())]
     served = (*BUILT_IN_GROUPS, *_CLIENT_SIDE_GROUPS)
-    return [(version, each) for version, each in types if each and group_of(version) not in served]
+    return [(version, kind) for version, kind in types if kind and group_of(version) not in served]
 
 
 def definition(api_version: str, kind: str, definition_names: Collection[str] = ()) -> str:
@@ -68,7 +68,7 @@ def definition(api_version: str, kind: str, definition_names: Collection[str] = 
 
 def definitions(api_version: str, kind: str, definition_names: Collection[str] = ()) -> list[str]:
     """Return the names of the CustomResourceDefinitions that an object needs."""
-    return [definition(*each, definition_names) for each in custom(api_version, kind)]
+    return [definition(*member, definition_names) for member in custom(api_version, kind)]
 
 
 def resource_of(kind: str) -> str:

@@ -121,9 +121,9 @@ def _names(root: MappingNode, found_pods: Sequence[Pod[MappingNode]]) -> Iterato
         volumes = (volume.get("name") for volume in pod.volumes)
         yield from (Name(name, "a volume", LABEL) for name in volumes if isinstance(name, Scalar))
         for field, form in _FIELDS.items():
-            each = pod.spec.get(field)
-            if isinstance(each, Scalar) and each.value:
-                yield Name(each, field, form)
+            value = pod.spec.get(field)
+            if isinstance(value, Scalar) and value.value:
+                yield Name(value, field, form)
 
 
 def _labels(root: MappingNode) -> Iterator[Name]:

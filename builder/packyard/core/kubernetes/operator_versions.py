@@ -23,12 +23,12 @@ _REPOSITORY = re.compile(r"https://github\.com/[\w-]+/[\w-]+")
 
 def table(objects: Iterable[Mapping[str, Any]]) -> list[Operator]:
     """Return packyard's table of operators, each in the versions that have all fields of objects."""
-    by_name = {each.name: each for each in OPERATORS}
+    by_name = {operator.name: operator for operator in OPERATORS}
     for item in objects:
         version, kind = type_of(item)
         if operator := operators.of(groups.definition(version, kind)):
             by_name[operator.name] = _narrowed(by_name[operator.name], f"{version} {kind}", item)
-    return [_installing(each) for each in by_name.values()]
+    return [_installing(operator) for operator in by_name.values()]
 
 
 def _narrowed(operator: Operator, kind: str, item: Mapping[str, Any]) -> Operator:
@@ -40,7 +40,7 @@ def _narrowed(operator: Operator, kind: str, item: Mapping[str, Any]) -> Operato
     least = min(faults, key=len)
     if any(fault.rule == "unknown-field" and not fault.is_slip for fault in least):
         return replace(operator, above=judges[-1].version)
-    fitting = [judge.version for judge, found in zip(judges, faults, strict=True) if len(found) == len(least)]
+    fitting = [judge.version for judge, unserved in zip(judges, faults, strict=True) if len(unserved) == len(least)]
     if fitting[0] != judges[0].version and _number(fitting[0]) > _number(operator.oldest):
         operator = replace(operator, oldest=fitting[0])
     if _number(fitting[-1]) < _number(operator.newest):
@@ -56,7 +56,7 @@ def _installing(operator: Operator) -> Operator:
     if tested is None or operator.admits(tested):
         return operator
     version = operator.newest if tested >= _number(operator.oldest) else operator.oldest
-    install = tuple(each.replace(operator.tested, f"{version}.0") for each in operator.install)
+    install = tuple(command.replace(operator.tested, f"{version}.0") for command in operator.install)
     return replace(operator, tested="", install=install)
 
 
@@ -65,7 +65,7 @@ def _image(judge: Judge) -> str:
 
 
 def _releases(operator: Operator) -> str:
-    return next((f"{match[0]}/releases" for each in operator.install if (match := _REPOSITORY.search(each))), "")
+    return next((f"{match[0]}/releases" for command in operator.install if (match := _REPOSITORY.search(command))), "")
 
 
 def _number(version: str) -> operators.Version:

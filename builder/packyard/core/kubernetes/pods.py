@@ -123,8 +123,8 @@ class Pod(Generic[M]):
                 return str(last).lower()
             if last in _OF_ROLES:
                 return _OF_ROLES[last]
-        names = (_get(_get(_get(each, "metadata"), "labels"), _COMPONENT) for _, each in reversed(self.chain))
-        return next((text for each in names if (text := _text(each))), "")
+        names = (_get(_get(_get(holder, "metadata"), "labels"), _COMPONENT) for _, holder in reversed(self.chain))
+        return next((text for component in names if (text := _text(component))), "")
 
     @cached_property
     def container_places(self) -> list[Place[M]]:
@@ -157,7 +157,7 @@ class Pod(Generic[M]):
     def get(self, field: str) -> Any:
         """Return a field of the pod, or None; what an Argo template leaves open is as its Workflow says."""
         holders = reversed(self.chain) if self.is_argo else self.chain[-1:]
-        return next((value for _, each in holders if (value := _get(each, field)) is not None), None)
+        return next((value for _, holder in holders if (value := _get(holder, field)) is not None), None)
 
     @property
     def _ends(self) -> list[Chain[M]]:

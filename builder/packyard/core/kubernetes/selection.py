@@ -57,7 +57,7 @@ def _selects_node(rules: object, node: Object) -> bool:
 def _matches(term: Object, labels: Mapping[str, object], fields: Mapping[str, object]) -> bool:
     rules, by_field = mappings(term.get("matchExpressions")), mappings(term.get("matchFields"))
     return bool(rules or by_field) and all(
-        [*(holds(rule, labels) for rule in rules), *(holds(each, fields) for each in by_field)]
+        [*(holds(rule, labels) for rule in rules), *(holds(rule, fields) for rule in by_field)]
     )
 
 

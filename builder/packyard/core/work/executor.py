@@ -103,8 +103,8 @@ def _begin(function: Callable[[Any], Any]) -> None:
     """Make a new worker leave an interrupt to the process that started it, and end when that says so or is gone."""
     _worker.function = function
     gc.disable()  # as in `packyard.cli.main`
-    for each in (signal.SIGINT, signal.SIGHUP):
-        signal.signal(each, signal.SIG_IGN)
+    for number in (signal.SIGINT, signal.SIGHUP):
+        signal.signal(number, signal.SIG_IGN)
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
     parent = multiprocessing.parent_process()
     if parent is not None:

@@ -23,8 +23,8 @@ def each(
     ``done`` hears of each item that is done, by its place.
     """
     results: list[_Made] = []
-    for one in stream(act, items, at_once):
-        results.append(one)
+    for result in stream(act, items, at_once):
+        results.append(result)
         done(len(results) - 1)
     return results
 

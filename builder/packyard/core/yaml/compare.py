@@ -122,11 +122,11 @@ class Comparison:
         remaining = [child for child in old.children if _key(child) not in self.gone]
         if len(remaining) != len(staying):
             raise self._differs(old.start, "an entry or an item would be added or removed that nobody asked for")
-        for entry, other in zip(remaining, staying, strict=True):
-            self.pairs[_key(entry)] = _key(other)
-            if isinstance(entry, Entry) and isinstance(other, Entry):
-                self._value(entry.key, other.key)
-            self._value(entry.value, other.value)
+        for entry, twin in zip(remaining, staying, strict=True):
+            self.pairs[_key(entry)] = _key(twin)
+            if isinstance(entry, Entry) and isinstance(twin, Entry):
+                self._value(entry.key, twin.key)
+            self._value(entry.value, twin.value)
 
     def _made(self, new: Node | Child) -> Edit | None:
         """Return the edit in whose text a node or a child begins, and which holds all of it."""
@@ -170,7 +170,7 @@ class Comparison:
             expected.setdefault(key, []).extend(replaced.get(comment.start, (comment.text,)))
         outermost: dict[int, _Key] = {}  # what begins where; a comment above an item is one above what begins it
         holders: dict[_Key, _Key] = {}
-        for child in (each for document in before if document.root for each in children_below(document.root)):
+        for child in (child for document in before if document.root for child in children_below(document.root)):
             outermost.setdefault(child.start, _key(child))
             holders[_key(child.value)] = _key(child)
         for place, edit in enumerate(self.edits):
@@ -192,9 +192,9 @@ def _place(spans: Sequence[tuple[int, int]], position: int) -> int | None:
     return place if place >= 0 and position < spans[place][1] else None
 
 
-def _key(one: Node | Child, offset: int = 0) -> _Key:
+def _key(place: Node | Child, offset: int = 0) -> _Key:
     """Return what tells a node or a child from others that begin where it begins."""
-    return type(one), one.start - offset
+    return type(place), place.start - offset
 
 
 def _properties(node: Node) -> tuple[str | None, ...]:
@@ -223,7 +223,7 @@ def _bindings(documents: Iterable[Document]) -> list[tuple[Comment, _Key | None,
             bound += [(comment, _key(child), _ABOVE if comment in near else "") for comment in child.head]
             bound += [(comment, _key(child), _BEHIND) for comment in _behind(child.value, child)]
             bound += [(comment, _key(child), "") for comment in child.foot]
-    return sorted(bound, key=lambda each: each[0].start)
+    return sorted(bound, key=lambda pair: pair[0].start)
 
 
 def _behind(node: Node, child: Child | None = None) -> list[Comment]:

@@ -109,7 +109,7 @@ def flow_text(node: Node, *, inside: bool = False, plain: bool = False) -> str:
     if isinstance(node, MappingNode):
         inside = inside or node.flow
         pairs = [(entry.key, entry.value) for entry in node.entries]
-        texts = ([flow_text(each, inside=inside, plain=plain) for each in pair] for pair in pairs)
+        texts = ([flow_text(node, inside=inside, plain=plain) for node in pair] for pair in pairs)
         return "{" + ", ".join(f"{key}: {value}" for key, value in texts) + "}"
     if isinstance(node, Scalar) and plain and node.tag is None:
         return lexeme(node.value, flow=True) if type_of(node) == "string" else node.value or "null"

@@ -188,7 +188,7 @@ def _check_aliases(source: Source, new: str, edits: list[Edit]) -> None:
     going = [child for edit in edits for child in edit.gone if isinstance(child, Child)]
     for edit in edits:
         going += edit.node.children if edit.reads is not None and isinstance(edit.node, Collection) else []
-    values = [each.value for child in going for each in (child, *children_below(child.value))]
+    values = [inner.value for child in going for inner in (child, *children_below(child.value))]
     gone = {node.anchor for node in values if isinstance(node, Scalar | Collection) and node.anchor}
     if gone and gone & aliased(parse_text(Source(source.name, new), is_part=True)):
         names = ", ".join(f"&{name}" for name in sorted(gone))

@@ -124,12 +124,12 @@ def header_end(block: Scalar) -> int:
 
 def children_below(node: Node) -> list[Child]:
     """Return every entry and item below a node."""
-    return [child for each in walk(node) if isinstance(each, Collection) for child in each.children]
+    return [child for inner in walk(node) if isinstance(inner, Collection) for child in inner.children]
 
 
 def has_alias(node: Node) -> bool:
     """Say whether an alias stands below a node."""
-    return any(isinstance(each, Alias) for each in walk(node))
+    return any(isinstance(inner, Alias) for inner in walk(node))
 
 
 def expanded(node: OneNode) -> OneNode:
@@ -139,8 +139,8 @@ def expanded(node: OneNode) -> OneNode:
     from packyard.core.yaml.aliases import followed  # few have any
 
     documents = followed(Source(node.source.name, node.source.text))
-    nodes = (each for document in documents for each in walk(document.root))
-    return next(each for each in nodes if isinstance(each, type(node)) and each.start == node.start)
+    nodes = (candidate for document in documents for candidate in walk(document.root))
+    return next(candidate for candidate in nodes if isinstance(candidate, type(node)) and candidate.start == node.start)
 
 
 def aliased(documents: Iterable[Document]) -> set[str]:

@@ -72,7 +72,7 @@ class _Reader:
                 others += merged_value if isinstance(merged_value, list) else [merged_value]
             else:
                 value[_key(entry)] = self.read(entry.value, flow=flow)
-        if not all(isinstance(other, dict) for other in others):
+        if not all(isinstance(merged, dict) for merged in others):
             raise InputError(node.problem("a merge key takes mappings"))
         return merged(value, others)
 

@@ -84,8 +84,8 @@ def meaning(node: Node) -> object:
 
 def merged(value: dict[str, Read], others: Iterable[object]) -> dict[str, Read]:
     """Give a mapping what merge keys bring, each a mapping or a list of them: the first one wins."""
-    for other in others:
-        for source in other if isinstance(other, list) else [other]:
+    for inherited in others:
+        for source in inherited if isinstance(inherited, list) else [inherited]:
             for name, member in source.items() if isinstance(source, dict) else ():
                 value.setdefault(name, member)
     return value
@@ -142,8 +142,8 @@ def _entry(node: Node, name: str) -> Entry | None:
     if own is not None:
         return own
     merged = [entry.value for entry in node.entries if is_merge(entry)]
-    flat = [item.value for other in merged if isinstance(other, SequenceNode) for item in other.items]
-    inherited = (_entry(other, name) for other in (*merged, *flat))
+    flat = [item.value for source in merged if isinstance(source, SequenceNode) for item in source.items]
+    inherited = (_entry(source, name) for source in (*merged, *flat))
     return next((entry for entry in inherited if entry is not None), None)
 
 

@@ -110,8 +110,8 @@ def operated(kubectl: Kubectl) -> list[Finding]:
     """Return how the operators that packyard knows are on a cluster."""
     asked = Questions(everywhere=frozenset({"Deployment"}))
     check = Check("operators", lambda _: asked, lambda _, cluster: kinds.known(cluster))
-    found = judge((), facts.read(kubectl, asked), (check,))
-    return [replace(finding, fix=_located(finding.fix, kubectl)) for finding in found]
+    findings = judge((), facts.read(kubectl, asked), (check,))
+    return [replace(finding, fix=_located(finding.fix, kubectl)) for finding in findings]
 
 
 def judge(objects: Sequence[Object], cluster: Facts, checks: Sequence[Check] = _ALL) -> list[Finding]:

@@ -80,6 +80,6 @@ def dropped(sent: Any, answer: Any, path: str = "") -> Iterator[str]:
         for number, item in enumerate(sent):
             name, place = mapping(item).get("name"), f"{path}[{mapping(item).get('name') or number}]"
             rest = kept if number < len(kept) else []
-            alike = [each for each in kept if mapping(each).get("name") == name] if name else rest
+            alike = [candidate for candidate in kept if mapping(candidate).get("name") == name] if name else rest
             absent = {"name": name} if name else None
-            yield from min(([*dropped(item, each, place)] for each in alike or [absent]), key=len)
+            yield from min(([*dropped(item, candidate, place)] for candidate in alike or [absent]), key=len)

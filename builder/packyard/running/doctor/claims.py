@@ -81,7 +81,7 @@ def _classes(objects: Sequence[Object], facts: Facts) -> Iterator[Finding]:
 def mounted(objects: Sequence[Object], *, brought: bool = False) -> list[str]:
     """Return the names of the claims that pods mount, without those that objects bring."""
     own = {name_of(item) for item in _brought(objects)}
-    named = {name for each in wanted.find(objects) for name, _ in _mounts(each.pod)}
+    named = {name for pods in wanted.find(objects) for name, _ in _mounts(pods.pod)}
     return sorted(named if brought else named - own)
 
 
@@ -113,7 +113,7 @@ def _use(name: str, sets: Sequence[PodSet]) -> tuple[int, bool]:
     """Return how many pods mount a claim at once, and whether any writes to it."""
     counts, is_written = [0], False
     for moment in wanted.moments(sets):
-        mounts = [(each.count, writes) for each in moment for one, writes in _mounts(each.pod) if one == name]
+        mounts = [(pods.count, writes) for pods in moment for claim, writes in _mounts(pods.pod) if claim == name]
         counts.append(sum(count for count, _ in mounts))
         is_written |= any(writes for _, writes in mounts)
     return max(counts), is_written
@@ -125,7 +125,7 @@ def _mounts(pod: Pod[Object]) -> Iterator[tuple[str, bool]]:
     for volume in pod.volumes:
         source = mapping(volume.get("persistentVolumeClaim"))
         if name := text(source.get("claimName")):
-            own = (each for each in mounted_volumes if each.get("name") == volume.get("name"))
+            own = (candidate for candidate in mounted_volumes if candidate.get("name") == volume.get("name"))
             writes = any(each.get("readOnly") is not True for each in own)
             yield name, writes and source.get("readOnly") is not True
 

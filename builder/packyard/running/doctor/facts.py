@@ -93,7 +93,7 @@ def read(kubectl: Kubectl, questions: Questions) -> Facts:
         groups = pool.submit(_groups, kubectl) if questions.groups else None
     objects: dict[str, list[Object]] = {}
     unread: dict[str, str] = {}
-    for items, reasons in (each.result() for each in got):
+    for items, reasons in (future.result() for future in got):
         unread |= reasons
         for item in items:
             objects.setdefault(text(item.get("kind")), []).append(item)

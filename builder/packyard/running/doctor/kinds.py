@@ -88,13 +88,13 @@ def judge(operator: Operator, running: operators.RunningOperator) -> Finding:
 
 
 def _custom(objects: Sequence[Object]) -> list[tuple[str, str]]:
-    return sorted({each for item in objects for each in groups.custom(*type_of(item))})
+    return sorted({kind for item in objects for kind in groups.custom(*type_of(item))})
 
 
 def _operators(objects: Sequence[Object], others: Sequence[Operator]) -> dict[Operator, list[tuple[str, str]]]:
     """Return the operators that objects need, each with its kinds."""
     by_operator: dict[Operator, list[tuple[str, str]]] = {}
-    for each in _custom(objects):
-        if operator := _operator(*each, others):
-            by_operator.setdefault(operator, []).append(each)
+    for kind in _custom(objects):
+        if operator := _operator(*kind, others):
+            by_operator.setdefault(operator, []).append(kind)
     return by_operator

@@ -55,7 +55,7 @@ def take(objects: Sequence[Object], facts: Facts) -> Iterator[Finding]:
 def _lack(who: str, reasons: Counter[tuple[str, str] | None]) -> Finding:
     """Return what keeps the pods from all nodes, counted, with what to look at first: what is easiest to change."""
     known = sorted(filter(None, reasons), key=lambda reason: (_ORDER.index(reason[0]), reason[1]))
-    parts = ", ".join(f"{reasons[each]} {' '.join(each)}".strip() for each in known)
+    parts = ", ".join(f"{reasons[lack]} {' '.join(lack)}".strip() for lack in known)
     message = f"none of {reasons.total()} nodes takes its pods: {parts}" if known else "there is no node"
     helps, fix = _REASONS[known[-1][0]] if known else ("", "kubectl get nodes")
     return warning(_CHECK, who, message, why=f"its pods stay Pending, unless nodes are added{helps}", fix=fix)

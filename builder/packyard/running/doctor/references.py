@@ -69,13 +69,13 @@ def _held(objects: Sequence[Object], required: Sequence[Required]) -> dict[Name,
     """Return the Secrets and ConfigMaps that runs cannot do without, each with the keys that they need."""
     needed: dict[Name, set[str]] = {}
     for pod in pods.find_all(objects):
-        for each in held.find(pod):
-            if each.kind != "PersistentVolumeClaim" and not each.is_optional:
-                needed.setdefault((each.kind, each.name), set()).update(each.keys)
+        for reference in held.find(pod):
+            if reference.kind != "PersistentVolumeClaim" and not reference.is_optional:
+                needed.setdefault((reference.kind, reference.name), set()).update(reference.keys)
     for secret in required:
         if secret.secret:
             needed.setdefault(("Secret", secret.secret), set()).update(secret.keys)
-    return {each: needed[each] for each in _missing({*needed}, objects)}
+    return {reference: needed[reference] for reference in _missing({*needed}, objects)}
 
 
 def _accounts(objects: Sequence[Object]) -> set[Name]:

@@ -30,8 +30,8 @@ def find(objects: Sequence[Object]) -> list[PodSet]:
     """Return the pods of objects, with their numbers at the largest moment."""
     trained = [mapping(item.get("spec")) for item in objects if kind_of(item) == (TRAINER, "TrainJob")]
     nodes = {
-        text(mapping(each.get("runtimeRef")).get("name")): mapping(each.get("trainer")).get("numNodes")
-        for each in trained
+        text(mapping(trained_pods.get("runtimeRef")).get("name")): mapping(trained_pods.get("trainer")).get("numNodes")
+        for trained_pods in trained
     }
     return [
         PodSet(f"{text(item.get('kind'))} {name_of(item)}", pod, _count(pod, nodes.get(name_of(item))), pod.is_argo)
@@ -42,8 +42,8 @@ def find(objects: Sequence[Object]) -> list[PodSet]:
 
 def moments(sets: Sequence[PodSet]) -> list[list[PodSet]]:
     """Return the pods that run at once: all that are no step, with each step in turn."""
-    lasting = [each for each in sets if not each.is_step]
-    return [[*lasting, each] for each in sets if each.is_step] or ([lasting] if lasting else [])
+    lasting = [pods for pods in sets if not pods.is_step]
+    return [[*lasting, pods] for pods in sets if pods.is_step] or ([lasting] if lasting else [])
 
 
 def there(objects: Sequence[Object], facts: Facts) -> list[Object]:

@@ -44,12 +44,12 @@ def of_object(item: Object) -> tuple[str, str]:
         ended = SUCCEEDED if phase == "Succeeded" else FAILED if phase in _PHASES[kind] else ""
         return ended, text(status.get("message")) if ended == FAILED else ""
     good, bad = _CONDITIONS.get(kind, ("", ""))
-    for each in mappings(status.get("conditions")):
-        why = text(each.get("message")) or text(each.get("reason"))
-        if is_endless(kind) and (each.get("type"), each.get("reason")) == _STUCK and not is_unseen(item):
+    for entry in mappings(status.get("conditions")):
+        why = text(entry.get("message")) or text(entry.get("reason"))
+        if is_endless(kind) and (entry.get("type"), entry.get("reason")) == _STUCK and not is_unseen(item):
             return FAILED, why
-        if each.get("status") == "True" and each.get("type") in (good, bad):
-            return (SUCCEEDED, "") if each.get("type") == good else (FAILED, why)
+        if entry.get("status") == "True" and entry.get("type") in (good, bad):
+            return (SUCCEEDED, "") if entry.get("type") == good else (FAILED, why)
     return "", ""
 
 

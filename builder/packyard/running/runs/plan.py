@@ -91,17 +91,17 @@ def _plan(
         raise ConflictError(Problem(problem, hint="; ".join(filter(None, ("--force changes it", beside)))))
     wanted = {Reference.of(item, kubectl.namespace): item for item in objects}
     former = {item for record in before for item in record.objects if item.namespace in ("", kubectl.namespace)}
-    there = look.read(kubectl, list(wanted), sorted(former - set(wanted)))
-    own = {reference for reference, item in there.items() if runs.is_of(item, drafted.run, kubectl.namespace)}
-    used = [each for each in wanted if each in there and each not in own and each.group_kind in LASTING]
+    present = look.read(kubectl, list(wanted), sorted(former - set(wanted)))
+    own = {reference for reference, item in present.items() if runs.is_of(item, drafted.run, kubectl.namespace)}
+    used = [each for each in wanted if each in present and each not in own and each.group_kind in LASTING]
     recorded = {reference: item for reference, item in wanted.items() if reference not in used}
     blank = {reference for reference, item in recorded.items() if _is_blank(item)} if drafted.source else set()
-    wanted_there = {reference: item for reference, item in there.items() if reference in wanted}
+    wanted_there = {reference: item for reference, item in present.items() if reference in wanted}
     refuse(_taken(wanted_there, own, kubectl, beside, force=force), ConflictError)
     refuse(_unrecorded(blank - own), ConflictError)
     refuse([] if force else _plain(recorded))
     applied = {reference: item for reference, item in recorded.items() if reference not in blank}
-    absent = [reference for reference in applied if reference not in there]
+    absent = [reference for reference in applied if reference not in present]
     unseen = [reference for reference in applied if applying.waits_for(reference, absent)]
     anew = f"{kubectl.packyard('undeploy', drafted.run)} deletes it, then deploy it again"
     number = before[-1].number + 1 if before else 1
@@ -110,7 +110,7 @@ def _plan(
         asked = [item for reference, item in applied.items() if reference not in unseen]
         applying.apply(kubectl, drafted.run, [*asked, record.to_object()], force=force, is_trial=True)
     except InputError as error:
-        if any(_FIXED.search(each.message) for each in error.problems):
+        if any(_FIXED.search(problem.message) for problem in error.problems):
             last = Problem(error.problems[-1].message, hint=f"what is there stays as it is; {anew}")
             raise ConflictError(*error.problems[:-1], last) from error
         raise
@@ -165,10 +165,10 @@ def _unrecorded(missing: Collection[Reference]) -> Iterator[Problem]:
 
 
 def _taken(
-    there: Mapping[Reference, Object], own: Collection[Reference], kubectl: Kubectl, beside: str, *, force: bool
+    present: Mapping[Reference, Object], own: Collection[Reference], kubectl: Kubectl, beside: str, *, force: bool
 ) -> Iterator[Problem]:
     """Yield what is being deleted, is another run's, or no run's, unless that is to be taken over."""
-    for reference, item in there.items():
+    for reference, item in present.items():
         labels = labels_of(item)
         run, namespace = text(labels.get(LABEL)), text(labels.get(runs.NAMESPACE))
         if is_ending(item):

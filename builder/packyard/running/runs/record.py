@@ -128,7 +128,7 @@ def read_all(
             unfit(known)
         else:
             by_run.setdefault(run_record.run, []).append(run_record)
-    return {name: sorted(by_run[name], key=lambda each: each.number) for name in sorted(by_run)}
+    return {name: sorted(by_run[name], key=lambda record: record.number) for name in sorted(by_run)}
 
 
 def read_names(kubectl: Kubectl) -> list[str]:

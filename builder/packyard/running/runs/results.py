@@ -80,9 +80,9 @@ def places(objects: Sequence[Object]) -> list[Place]:
 def _mounted(objects: Sequence[Object], output: str) -> Iterator[Place]:
     """Yield a directory as pods mount it that have a volume there; none of a bucket."""
     for pod in pods.find_all(objects):
-        volumes = {text(each.get("name")): each for each in pod.volumes}
+        volumes = {text(volume.get("name")): volume for volume in pod.volumes}
         for container in pod.containers:
-            mounts = {text(each.get("mountPath")): each for each in mappings(container.get("volumeMounts"))}
+            mounts = {text(mount.get("mountPath")): mount for mount in mappings(container.get("volumeMounts"))}
             around = [path for path in mounts if path and PurePosixPath(output).is_relative_to(path)]
             if around:
                 mount = mounts[max(around, key=lambda path: len(PurePosixPath(path).parts))]
@@ -97,7 +97,7 @@ def reader(place: Place, run: str, word: str) -> Object:
     """
     assert place.pod
     # It has to be allowed to read what the run wrote, and is who that is.
-    whole, own = (mapping(each.get("securityContext")) for each in (place.pod, place.container))
+    whole, own = (mapping(spec.get("securityContext")) for spec in (place.pod, place.container))
     container = {
         "name": CONTAINER,
         "image": text(place.container.get("image")),

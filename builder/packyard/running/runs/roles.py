@@ -118,7 +118,7 @@ def of_pod(pod: Object, item: Object, roles: Sequence[Role]) -> tuple[str, int |
     if kind == (CORE, "Pod"):
         return (roles[0].name, None) if name_of(pod) == name else None
     if kind[0] == APPS:
-        owners = [text(each.get("name")) for each in owners_of(pod)]
+        owners = [text(owner.get("name")) for owner in owners_of(pod)]
         if kind == (APPS, "Deployment"):  # by a ReplicaSet of its name and a hash
             owners = [owner.rpartition("-")[0] for owner in owners]
         return (roles[0].name, number(labels.get(_SET_INDEX))) if name in owners else None
@@ -131,7 +131,7 @@ def of_pod(pod: Object, item: Object, roles: Sequence[Role]) -> tuple[str, int |
     index = number(labels.get(of_index))
     if kind == (LWS, "LeaderWorkerSet") and index:  # the first of a group leads it
         role, index = roles[1].name, index - 1
-    per_job = next((each.per_job for each in roles if each.name == role), 0)
+    per_job = next((candidate.per_job for candidate in roles if candidate.name == role), 0)
     outer = number(labels.get(_OUTER) or labels.get(_GROUP)) or 0
     return role, outer * per_job + (index or 0) if per_job else index
 

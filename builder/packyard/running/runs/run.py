@@ -139,6 +139,6 @@ def _templates(item: Object) -> list[Object]:
     sources: list[Object] = []
     for pod in pods.find(item):
         sources.append(pod.template or pod.spec)
-        sources += [each for path, each in pod.chain if path[-1:] in (("template",), ("jobTemplate",))]
+        sources += [template for path, template in pod.chain if path[-1:] in (("template",), ("jobTemplate",))]
     claims = mapping(item.get("spec")).get("volumeClaimTemplates")
     return [*sources, *(claim for claim in (claims if isinstance(claims, list) else ()) if isinstance(claim, dict))]

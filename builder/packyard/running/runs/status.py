@@ -207,7 +207,7 @@ class _Run:
         others = sum(text == why and pod.role == first.role for pod, text in troubles) - 1
         words = _shortened(trouble.last_words(first.item))
         left = f": {words}" if words else ""
-        roles = {role.name: role for each in self.workloads for role in each.roles}
+        roles = {role.name: role for workload in self.workloads for role in workload.roles}
         if roles[first.role].wanted > 1:
             return f"{first.role} {first.index}: {why}" + (f" (and {others} more like it)" if others else "") + left
         tried = f" ({others + 1} times)" if others else ""
@@ -251,13 +251,13 @@ def choose(run_status: RunStatus, role: str = "", index: int | None = None) -> l
 
     Of pods that took each other's place this is the newest. There may be none, where they are not made yet.
     """
-    names = list(dict.fromkeys([*(each.name for each in run_status.roles), *(pod.role for pod in run_status.pods)]))
+    names = list(dict.fromkeys([*(role.name for role in run_status.roles), *(pod.role for pod in run_status.pods)]))
     if role and role not in names:
         hint = suggest(role, names) or (f"its roles: {', '.join(names)}" if names else "it has no pods yet")
         raise InputError(Problem(f"run {run_status.run} has no role {role!r}", hint=hint))
     wanted = role or next((name for name in CHIEFS if name in names), "")
     newest: dict[tuple[str, int], PodStatus] = {}
-    for pod in sorted(run_status.pods, key=lambda each: each.created):
+    for pod in sorted(run_status.pods, key=lambda pod_status: pod_status.created):
         if wanted in ("", pod.role):
             newest[pod.role, pod.index] = pod
     fitting = [pod for pod in run_status.pods if pod is newest.get((pod.role, pod.index))]

@@ -84,7 +84,7 @@ def _is_failing(item: Object) -> bool:
 def end(pod: Object) -> str:
     """Return when the first container of a pod failed."""
     ended = [mapping(mapping(each.get("state")).get("terminated")) for each in _statuses(mapping(pod.get("status")))]
-    return min((text(each.get("finishedAt")) for each in ended if each.get("exitCode")), default="")
+    return min((text(state.get("finishedAt")) for state in ended if state.get("exitCode")), default="")
 
 
 def replica_failure(item: Object) -> str:
@@ -150,7 +150,7 @@ def _of_whole(pod: Object, status: Object) -> str:
         if reason := text(status.get("reason")):
             return f"{reason}: {text(status.get('message'))}".removesuffix(": ")
     if scheduled.get("reason") == "SchedulingGated":
-        gates = [text(each.get("name")) for each in mappings(mapping(pod.get("spec")).get("schedulingGates"))]
+        gates = [text(gate.get("name")) for gate in mappings(mapping(pod.get("spec")).get("schedulingGates"))]
         return f"waits until its gate {', '.join(gates)} is lifted"
     if scheduled.get("status") == "False":
         return unschedulable(text(scheduled.get("message")))

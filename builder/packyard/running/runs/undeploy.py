@@ -31,8 +31,8 @@ def find(kubectl: Kubectl, records: Mapping[str, Sequence[RunRecord]]) -> Remova
     """Find what there is of runs, by one call; ``records`` are all records of each."""
     named = {run: {item for record in of_run for item in record.objects} for run, of_run in records.items()}
     kinds = {_CLAIM, *((each.api_version, each.kind) for references in named.values() for each in references)}
-    there = look.list_(kubectl, kinds, look.selector(records))
-    listed = ((run, Reference.of(item, kubectl.namespace)) for run in records for item in there.get(run, {}).values())
+    present = look.list_(kubectl, kinds, look.selector(records))
+    listed = ((run, Reference.of(item, kubectl.namespace)) for run in records for item in present.get(run, {}).values())
     own = sorted(each for run, each in listed if each in named[run] or (each.api_version, each.kind) == _CLAIM)
     return Removal(
         runs=list(records),
@@ -58,12 +58,12 @@ def left(kubectl: Kubectl, removal: Removal, deleted: Collection[Reference]) -> 
     """Return what is still there of what was deleted, and the pods of the runs, by one call."""
     kinds = {_POD, *((reference.api_version, reference.kind) for reference in deleted)}
     listed = look.list_(kubectl, kinds, look.selector(removal.runs))
-    there = {
+    present = {
         Reference.of(item, kubectl.namespace): dict(item)
         for run in removal.runs
         for item in listed.get(run, {}).values()
     }
-    return {each: item for each, item in there.items() if each in deleted or (each.api_version, each.kind) == _POD}
+    return {each: item for each, item in present.items() if each in deleted or (each.api_version, each.kind) == _POD}
 
 
 def forget(kubectl: Kubectl, removal: Removal) -> None:

@@ -71,7 +71,7 @@ def is_gated(pod: Object) -> bool:
 def in_queue(workload: Object, around: Surroundings) -> str:
     """Return in which queue a workload waits, and what Kueue says of it."""
     queue = queue_of(workload)
-    own = next((each for each in around.queued if _is_made_for(each, workload)), None)
+    own = next((queued for queued in around.queued if _is_made_for(queued, workload)), None)
     if own is None:
         return f"is suspended until queue {queue} lets it in; no Workload of Kueue is made for it"
     reserved, admitted = condition(own, "QuotaReserved"), condition(own, "Admitted")
@@ -82,7 +82,7 @@ def in_queue(workload: Object, around: Surroundings) -> str:
 def _checks(item: Object) -> str:
     """Return the admission checks that keep a workload waiting once there is quota for it, with what they say."""
     checks = [
-        each for each in mappings(mapping(item.get("status")).get("admissionChecks")) if each.get("state") != "Ready"
+        check for check in mappings(mapping(item.get("status")).get("admissionChecks")) if check.get("state") != "Ready"
     ]
     parts = [": ".join(filter(None, (text(check.get("name")), text(check.get("message"))))) for check in checks]
     return f"admission check {', '.join(parts)}" if parts else ""
@@ -110,12 +110,12 @@ def for_volumes(pod: Object, around: Surroundings) -> str:
 
 def _claims(pod: Object) -> set[str]:
     """Return the names of the claims that a pod mounts."""
-    return {each.name for one in pods.find(pod) for each in held.find(one) if each.kind == CLAIM}
+    return {reference.name for part in pods.find(pod) for reference in held.find(part) if reference.kind == CLAIM}
 
 
 def _maker(claim: Object) -> str:
     annotations = mapping(mapping(claim.get("metadata")).get("annotations"))
-    maker = next(filter(None, (text(annotations.get(each)) for each in _PROVISIONER)), "")
+    maker = next(filter(None, (text(annotations.get(annotation)) for annotation in _PROVISIONER)), "")
     of_class = text(mapping(claim.get("spec")).get("storageClassName"))
     named = f" of class {of_class}" if of_class else ""
     return f"; {maker} is to make one{named}" if maker else f"; it is{named or ' of no class'}"
@@ -123,5 +123,5 @@ def _maker(claim: Object) -> str:
 
 def _is_made_for(item: Object, workload: Object) -> bool:
     kind = kind_of(workload)[1]
-    owners = ((text(each.get("kind")), text(each.get("name"))) for each in owners_of(item))
+    owners = ((text(owner.get("kind")), text(owner.get("name"))) for owner in owners_of(item))
     return (kind, name_of(workload)) in owners

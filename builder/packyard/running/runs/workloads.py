@@ -114,7 +114,7 @@ class Workload:
     @property
     def ended(self) -> str:
         """How it ended, or an empty text; what is unknown ends as it says, else as its pods do."""
-        told = {outcome.of_object(each)[0] for each in self.foreign}
+        told = {outcome.of_object(item)[0] for item in self.foreign}
         if FAILED in told or told == {SUCCEEDED}:
             return FAILED if FAILED in told else SUCCEEDED
         if self.item or not self.pods or any(pod.is_active for pod in self.pods):
@@ -215,7 +215,7 @@ def _placed(pods: Sequence[tuple[Object, tuple[str, int | None]]], announced: Se
         counts[role] = 0 if role in singles else counts.get(role, -1) + 1
         placed.append(PodStatus(item=pod, role=role, index=counts[role] if index is None else index))
     order = {role.name: place for place, role in enumerate(announced)}
-    return sorted(placed, key=lambda each: (order.get(each.role, len(order)), each.role, each.index))
+    return sorted(placed, key=lambda pod: (order.get(pod.role, len(order)), pod.role, pod.index))
 
 
 def _former(item: Object, pods: Sequence[PodStatus], objects: Mapping[Key, Object]) -> frozenset[str]:
@@ -224,9 +224,9 @@ def _former(item: Object, pods: Sequence[PodStatus], objects: Mapping[Key, Objec
         return frozenset(pod.name for pod in pods)
     if kind_of(item) != (APPS, "Deployment"):
         return frozenset()
-    sets = (each for key, each in objects.items() if key[:2] == (APPS, "ReplicaSet"))
-    own = (each for each in sets if name_of(item) in _owner_names(each))
-    now = {name_of(each) for each in own if _revision(each) == _revision(item)}
+    sets = (replica_set for key, replica_set in objects.items() if key[:2] == (APPS, "ReplicaSet"))
+    own = (replica_set for replica_set in sets if name_of(item) in _owner_names(replica_set))
+    now = {name_of(replica_set) for replica_set in own if _revision(replica_set) == _revision(item)}
     return frozenset(pod.name for pod in pods if now and not now & _owner_names(pod.item))
 
 
@@ -235,7 +235,7 @@ def _revision(item: Object) -> str:
 
 
 def _owner_names(item: Object) -> set[str]:
-    return {text(each.get("name")) for each in owners_of(item)}
+    return {text(owner.get("name")) for owner in owners_of(item)}
 
 
 def _others(pods: Sequence[PodStatus], announced: Sequence[Role]) -> list[Role]:

@@ -193,8 +193,8 @@ class Index:
 
     def lists(self, entry: IndexEntry) -> bool:
         """Return whether it has this very file, under this name and version."""
-        there = self.known(entry.name).versions.get(entry.version)
-        return there is not None and not there.removed and entry.is_same_file(there)
+        listed = self.known(entry.name).versions.get(entry.version)
+        return listed is not None and not listed.removed and entry.is_same_file(listed)
 
     def release(self, version: str) -> Release:
         """Return the release of a version, in any spelling."""

@@ -96,12 +96,12 @@ class Package:
         Build metadata (``+…``) must match if it is given.
         """
         every = self._spellings(version)
-        there = [entry for entry in every if not entry.removed and reference.same(version, entry.version)]
-        if not there:
+        present = [entry for entry in every if not entry.removed and reference.same(version, entry.version)]
+        if not present:
             gone = (why_gone(entry) for entry in every if entry.removed)
             problem = next(gone, f"the channel has no version {version!r} of {self.name}")
             raise InputError(Problem(problem, hint=f"it has {self.last_versions()}"))
-        return min(there, key=lambda entry: entry.version != version)
+        return min(present, key=lambda entry: entry.version != version)
 
     def last_versions(self) -> str:
         """Return the last few versions, the newest first, for a message."""
@@ -114,7 +114,7 @@ class Package:
     def _spellings(self, version: str) -> list[IndexEntry]:
         """Return the entries of a version, in whatever spelling."""
         identity = reference.identity(version)
-        every = [self.versions.get(each) for each in self.versions if reference.identity(each) == identity]
+        every = [self.versions.get(version) for version in self.versions if reference.identity(version) == identity]
         return [entry for entry in every if entry]
 
     def is_new(self, entry: IndexEntry) -> bool:
@@ -122,7 +122,7 @@ class Package:
         known = self._spellings(entry.version)
         if not known:
             return True
-        present = next((each for each in known if each.version == entry.version), known[0])
+        present = next((earlier for earlier in known if earlier.version == entry.version), known[0])
         if present.removed:
             raise ConflictError(Problem(why_gone(present), hint=_RAISE))
         if not present.is_same_file(entry):

@@ -193,11 +193,11 @@ def _as_recorded(survey: _Survey, package: Package) -> Package:
             continue
         with suppress(IntegrityError, TooLongError, NotFoundError):
             for entry in Package.parse(survey.store.get(key, limit=record.LIMIT), digest, file=key).every:
-                there = package.versions.get(entry.version)
-                if there is None and entry.removed:
+                recorded = package.versions.get(entry.version)
+                if recorded is None and entry.removed:
                     package = package.put(entry)
-                elif there and entry.yanked and there.is_same_file(entry):
-                    package = package.put(replace(there, yanked=entry.yanked))
+                elif recorded and entry.yanked and recorded.is_same_file(entry):
+                    package = package.put(replace(recorded, yanked=entry.yanked))
     return package
 
 

@@ -37,8 +37,8 @@ class Policy:
 
     def named(self, package: Package) -> Iterator[tuple[IndexEntry, str]]:
         """Yield the versions of a package that may go, and why; without a reason, yanked ones that ``keep`` skips."""
-        newest = sorted((each.version for each in package.entries if not each.yanked), key=reference.newest)
-        newest = [each for each in newest if _is_release(each)] or newest
+        newest = sorted((listed.version for listed in package.entries if not listed.yanked), key=reference.newest)
+        newest = [version for version in newest if _is_release(version)] or newest
         floor = newest[-self.keep] if 0 < self.keep <= len(newest) else ""
         for entry in package.entries:
             if (why := self._why(entry, floor)) or (self.keep and entry.yanked):

@@ -94,7 +94,7 @@ class Upload:
             store.put(entry.beside(CHECKSUM), entry.checksum)
         missing = [(key, data) for key, data in attest(entry).items() if key not in self.present]
         if entry.beside(SIGSTORE) in self.present:
-            missing = [each for each in missing if each[0] != entry.beside(PROVENANCE)]
+            missing = [extra for extra in missing if extra[0] != entry.beside(PROVENANCE)]
         for key, data in missing:
             with suppress(ConflictError):  # what another publisher says of it stays
                 store.put(key, data)
@@ -161,17 +161,17 @@ def compare(store: Store, bundles: Sequence[Upload], before: Index, *, at_once: 
     with suppress(MissingStoreError):
         present = files_of(store, {bundle.entry.key for bundle in bundles})
 
-    def look(one: Upload) -> Upload:
-        entry = one.entry
+    def look(upload: Upload) -> Upload:
+        entry = upload.entry
         listed = before.known(entry.name).versions.get(entry.version)
         if entry.key in present and not listed:
             entry = _published(store, entry)
         elif entry.key in present and listed and listed.tar == entry.tar:
             entry = listed
-        return replace(one, entry=entry, present=present, is_listed=before.lists(entry))
+        return replace(upload, entry=entry, present=present, is_listed=before.lists(entry))
 
     uploads = each(look, bundles, at_once)
-    before.add(*(one.entry for one in uploads))
+    before.add(*(upload.entry for upload in uploads))
     return uploads
 
 
@@ -187,7 +187,7 @@ def upload(
 ) -> list[tuple[IndexEntry, str]]:
     """Do what `publish` does up to the index, which is ``before``."""
     keeping = relying(store) if before.number and before.writers == MANY else store
-    return each(lambda one: one.write(keeping, attest, trusted), uploads, at_once, done)
+    return each(lambda planned: planned.write(keeping, attest, trusted), uploads, at_once, done)
 
 
 def check_place(store: Store, before: Index, own: Iterable[str]) -> None:

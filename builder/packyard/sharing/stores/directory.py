@@ -63,8 +63,8 @@ class DirectoryStore:
         file = self._file(key)
         with _translated(file):
             if file.is_file() or not self._create(file, data):
-                there = regular.read(file, limit=max(LIMIT, len(data)))
-                check_same(str(file), Digest.of(there), Digest.of(data))
+                stored = regular.read(file, limit=max(LIMIT, len(data)))
+                check_same(str(file), Digest.of(stored), Digest.of(data))
 
     def get(self, key: str, *, limit: int = LIMIT) -> bytes:
         """Return an object's bytes; see `Store.get`. What is no file, or lies elsewhere, is an `IntegrityError`."""

@@ -77,11 +77,11 @@ class HTTPStore(ReadOnly):
     @cached_property
     def _authorization(self) -> str:
         try:
-            found = may_have_secrets(self.address) and get_netrc_auth(self.address)
+            login = may_have_secrets(self.address) and get_netrc_auth(self.address)
         except ValueError as error:
             problem = Problem("is not text in UTF-8", file="~/.netrc", hint="repair it, or move it away")
             raise InputError(problem) from error
-        credentials = self._credentials or found
+        credentials = self._credentials or login
         return basic(*credentials) if credentials else ""
 
     def _refusal(self, key: str, answer: Answer) -> UnavailableError:

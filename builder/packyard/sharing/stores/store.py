@@ -165,15 +165,15 @@ def check_listed(count: int, place: str) -> None:
         raise UnavailableError(Problem(f"lists more than {MOST_KEYS} objects", file=place, hint="is this a channel?"))
 
 
-def check_same(place: str, found: Digest, wanted: Digest) -> None:
+def check_same(place: str, actual: Digest, wanted: Digest) -> None:
     """Refuse to put other bytes than those that are there."""
-    if found != wanted:
-        problem = f"exists with other content: it has {found}, the new one {wanted}"
+    if actual != wanted:
+        problem = f"exists with other content: it has {actual}, the new one {wanted}"
         raise ConflictError(Problem(problem, file=place, hint="what is published never changes"))
 
 
-def check_expected(place: str, found: Digest | None, expected: Digest | None) -> None:
+def check_expected(place: str, actual: Digest | None, expected: Digest | None) -> None:
     """Refuse to swap what has other bytes than expected."""
-    if found != expected:
-        problem = f"was changed meanwhile: expected {expected or 'nothing'}, found {found or 'nothing'}"
+    if actual != expected:
+        problem = f"was changed meanwhile: expected {expected or 'nothing'}, found {actual or 'nothing'}"
         raise ConflictError(Problem(problem, file=place))

@@ -251,8 +251,8 @@ class Trust:
 
     def key(self, key_id: str) -> PublicKey | None:
         """Return the trusted key of an id."""
-        found = self.signatories.get(key_id)
-        return found if isinstance(found, PublicKey) else None
+        signatory = self.signatories.get(key_id)
+        return signatory if isinstance(signatory, PublicKey) else None
 
     def name(self, key_id: str) -> str:
         """Return what messages call who signed: the name of a key that is trusted, and how its id begins."""

@@ -136,7 +136,7 @@ def end(data: bytes) -> str:
 
 def get(store: Store, name: str, version: str) -> bytes | None:
     """Return the statement beside a bundle in a channel, signed or not, or None if there is none."""
-    read = (get_or_none(store, bundle_key(name, version, each), limit=LIMIT) for each in ENDS)
+    read = (get_or_none(store, bundle_key(name, version, end), limit=LIMIT) for end in ENDS)
     return next((data for data in read if data is not None), None)
 
 

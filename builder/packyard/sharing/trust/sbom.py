@@ -74,8 +74,8 @@ def _image(number: int, image: str) -> dict[str, object]:
     return {**fields, "externalRefs": [reference]}
 
 
-def _related(one: str, how: str, other: str) -> dict[str, str]:
-    return {"spdxElementId": one, "relationshipType": how, "relatedSpdxElement": other}
+def _related(subject: str, how: str, related: str) -> dict[str, str]:
+    return {"spdxElementId": subject, "relationshipType": how, "relatedSpdxElement": related}
 
 
 def _time() -> str:

@@ -92,12 +92,12 @@ def _references(thing: Thing, value: object) -> Iterator[Arrow]:
         yield from _references(thing, item)
     for key, member in mapping(value).items():
         word = _WORDS.get(key, "reads")
-        for each in held.of({key: member}) if key in HOLDERS else ():
-            yield Arrow(thing, word, Thing(each.kind, each.name))
+        for reference in held.of({key: member}) if key in HOLDERS else ():
+            yield Arrow(thing, word, Thing(reference.kind, reference.name))
         if key in NAMES:
             yield Arrow(thing, word, Thing(NAMES[key], text(member)))
-        for other in [member] if key in TYPED else mappings(member) if key == "subjects" else ():
-            yield Arrow(thing, word, Thing(text(mapping(other).get("kind")), text(mapping(other).get("name"))))
+        for target in [member] if key in TYPED else mappings(member) if key == "subjects" else ():
+            yield Arrow(thing, word, Thing(text(mapping(target).get("kind")), text(mapping(target).get("name"))))
         yield from _references(thing, member)
 
 
@@ -109,15 +109,15 @@ def _selections(thing: Thing, item: Object, named: Mapping[Thing, Object]) -> It
         "NetworkPolicy": spec.get("podSelector"),
         "PodDisruptionBudget": spec.get("selector"),
     }
-    for other, value in named.items():
+    for target, value in named.items():
         templates = [pod.template for pod in pods.find(value)] if selectors.get(thing.kind) is not None else []
         if any(selects(selectors[thing.kind], labels_of(mapping(template))) for template in templates):
-            yield Arrow(thing, "selects", other)
+            yield Arrow(thing, "selects", target)
 
 
 def _calls(thing: Thing, item: Object, named: Mapping[Thing, Object]) -> Iterator[Arrow]:
     """Yield the Services that the containers of an object's pods name."""
-    services = [other.name for other in named if other.kind == "Service"]
+    services = [item.name for item in named if item.kind == "Service"]
     for pod in pods.find(item) if services else ():
         for word, field in (("waits for", "initContainers"), ("calls", "containers")):
             written = "\n".join(_texts(pod.get(field)))
@@ -160,7 +160,7 @@ def _columns(every: Sequence[Thing], pairs: Sequence[Pair]) -> list[list[Thing]]
     while not rank:
         try:
             for thing in TopologicalSorter(starts).static_order():
-                rank[thing] = max((rank[each] + 1 for each in starts[thing]), default=0)
+                rank[thing] = max((rank[before] + 1 for before in starts[thing]), default=0)
         except CycleError as error:
             start, end = max(pairwise(error.args[1]), key=pairs.index)
             starts[end].remove(start)
@@ -169,7 +169,7 @@ def _columns(every: Sequence[Thing], pairs: Sequence[Pair]) -> list[list[Thing]]
         columns[rank[thing]].append(thing)
     place: dict[Thing, float] = {}
     for column in columns:
-        column.sort(key=lambda thing: fmean(place[each] for each in starts[thing]) if starts[thing] else 0)
+        column.sort(key=lambda thing: fmean(place[before] for before in starts[thing]) if starts[thing] else 0)
         place |= {thing: at - (len(column) - 1) / 2 for at, thing in enumerate(column)}
     return columns
 

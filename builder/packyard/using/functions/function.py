@@ -73,8 +73,8 @@ def _apply_setters(resources: ResourceList) -> _Answer:
     if values and values.keys() <= known:
         return _set(resources, values)
     is_defined = any(fields.find(item.document) for item in resources.items)
-    other = "packyard set DIR sets those of a Krmfile" if is_defined else "packyard fn list-setters lists the names"
-    hints = ((name, suggest(name, known) or other) for name in values if name not in known)
+    hint = "packyard set DIR sets those of a Krmfile" if is_defined else "packyard fn list-setters lists the names"
+    hints = ((name, suggest(name, known) or hint) for name in values if name not in known)
     errors = [_error(f'setter "{name}" is not found ({hint})') for name, hint in hints]
     return _Answer(results=[*(errors or [_error("there are no values to set")]), *_blind(resources)])
 

@@ -123,7 +123,7 @@ class Gathering:
             self.gather(resource, below)
             _add(objects, below)
         generated = (
-            SourceObject(each.root, each.stem, each, part if each.is_hashed else None) for each in part.generated
+            SourceObject(made.root, made.stem, made, part if made.is_hashed else None) for made in part.generated
         )
         _add(objects, generated)  # before the components, as kustomize since 5.1.1
         count = sum(self.gather(component, objects) for component in part.components)
@@ -135,8 +135,8 @@ class Gathering:
             changed.update(map(id, reached))
             self.idle.append({change.key: not reached})
         changed.update(map(id, self._patch_pods(part, objects)))
-        for each in part.replacements:
-            self._replace(each, objects)
+        for replaced in part.replacements:
+            self._replace(replaced, objects)
         count += len(own) + len(changed)
         self.reached[part.folder] = count
         return count
@@ -195,10 +195,10 @@ def _add(objects: list[SourceObject], new: Iterable[SourceObject]) -> None:
     for item in new:
         if len(objects) >= MAX_OBJECTS:
             raise InputError(item.problem(f"a use case has at most {MAX_OBJECTS} objects"))
-        other = called.setdefault(selector.effective(item.identity), item)
-        if other is not item:
+        first = called.setdefault(selector.effective(item.identity), item)
+        if first is not item:
             _, kind, _, name = item.identity
-            raise InputError(item.root.problem(f"{kind} {name!r} is defined twice", f"also at {other.root.place}"))
+            raise InputError(item.root.problem(f"{kind} {name!r} is defined twice", f"also at {first.root.place}"))
         objects.append(item)
 
 
@@ -207,22 +207,22 @@ def is_same(before: Sequence[MappingNode], after: Sequence[MappingNode]) -> bool
     return len(before) == len(after) and all(map(_is_equal, before, after))
 
 
-def _is_equal(one: Node, other: Node) -> bool:
+def _is_equal(node: Node, twin: Node) -> bool:
     """Say whether nodes have the same value; the first difference ends it, and what patches left is not looked at."""
-    if one is other:
+    if node is twin:
         return True
     if (
-        isinstance(one, MappingNode)
-        and isinstance(other, MappingNode)
-        and not any(map(is_merge, (*one.entries, *other.entries)))
+        isinstance(node, MappingNode)
+        and isinstance(twin, MappingNode)
+        and not any(map(is_merge, (*node.entries, *twin.entries)))
     ):
-        theirs = {entry.name: entry.value for entry in other.entries}
-        names = {entry.name for entry in one.entries}
-        return names == theirs.keys() and all(_is_equal(entry.value, theirs[entry.name]) for entry in one.entries)
-    if isinstance(one, SequenceNode) and isinstance(other, SequenceNode):
-        pairs = zip(one.items, other.items, strict=False)
-        return len(one.items) == len(other.items) and all(_is_equal(mine.value, its.value) for mine, its in pairs)
-    return to_value(one) == to_value(other)
+        theirs = {entry.name: entry.value for entry in twin.entries}
+        names = {entry.name for entry in node.entries}
+        return names == theirs.keys() and all(_is_equal(entry.value, theirs[entry.name]) for entry in node.entries)
+    if isinstance(node, SequenceNode) and isinstance(twin, SequenceNode):
+        pairs = zip(node.items, twin.items, strict=False)
+        return len(node.items) == len(twin.items) and all(_is_equal(mine.value, its.value) for mine, its in pairs)
+    return to_value(node) == to_value(twin)
 
 
 def file_names(objects: list[SourceObject]) -> list[str]:
@@ -250,7 +250,7 @@ def _apart(objects: Sequence[SourceObject], names: Sequence[str]) -> list[str]:
     unique: list[str] = []
     for name in names:
         numbered = (f"{name}-{number}" for number in range(2, len(names) + 2))
-        unique.append(next(each for each in (name, *numbered) if each not in unique))
+        unique.append(next(free for free in (name, *numbered) if free not in unique))
     return unique
 
 

@@ -94,9 +94,9 @@ class _Build(Gathering):
 def _check_identities(items: Sequence[Object], complaint: str) -> None:
     seen: dict[Identity, Object] = {}
     for item in items:
-        other = seen.setdefault(item.effective, item)
-        if other is not item:
-            place = f"{other.file}:{other.line}"
+        first = seen.setdefault(item.effective, item)
+        if first is not item:
+            place = f"{first.file}:{first.line}"
             raise InputError(item.problem(f"{item.kind} {item.name!r} {complaint}", f"also at {place}"))
 
 

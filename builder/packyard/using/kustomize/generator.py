@@ -67,13 +67,13 @@ def read(parent: Fields, node: Node, find: Find) -> Generated | None:
         options.done()
     fields.done()
     sources, paths = {}, []
-    for each in scalars(fields.node.get("files") if fields.node else None):
-        key, separator, path = each.value.rpartition("=")
+    for entry in scalars(fields.node.get("files") if fields.node else None):
+        key, separator, path = entry.value.rpartition("=")
         key, path = (key, path) if separator else (PurePosixPath(path).name, path)
         if not _KEY.match(key) or not path or key in sources:
             what = "is there twice" if key in sources else "must have letters, digits, dots, dashes or underscores"
-            fields.fault(each, "files", f"the key {key!r} {what}")
-        elif source := find(fields, each, path):
+            fields.fault(entry, "files", f"the key {key!r} {what}")
+        elif source := find(fields, entry, path):
             sources[key] = source
             paths.append(path)
     if not names:
@@ -90,7 +90,7 @@ def read(parent: Fields, node: Node, find: Find) -> Generated | None:
     if labels:
         texts = {key: _scalar(label.value, label, fields.file) for key, label in labels.items()}
         metadata["labels"] = make.mapping(fields.file, texts)
-    data = {each: make.literal(source.text, source.name) for each, source in sources.items()}
+    data = {key: make.literal(source.text, source.name) for key, source in sources.items()}
     values = {"metadata": make.mapping(fields.file, metadata), "data": make.mapping(fields.file, data)}
     root = make.mapping(fields.file, {"apiVersion": "v1", "kind": "ConfigMap", **values})
     root.source, root.start, root.end = node.source, node.start, node.end  # which is where the object is from

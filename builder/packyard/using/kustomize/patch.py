@@ -64,14 +64,14 @@ class Working:
         """Copy a node and all below it to a place of this depth."""
         todo = [(node, depth)]
         while todo:
-            each, depth = todo.pop()
+            child, depth = todo.pop()
             self._left -= 1
             if self._left < 0:
                 raise InputError(operation.problem(f"copies more than {MAX_COPIED} values of one object"))
             if depth > MAX_DEPTH:
                 raise InputError(operation.problem(f"nests deeper than {MAX_DEPTH} levels"))
-            if isinstance(each, Collection):
-                todo += [(part.value, depth + 1) for part in each.children]
+            if isinstance(child, Collection):
+                todo += [(part.value, depth + 1) for part in child.children]
         return clone(node)
 
     def owned(self, node: _Collection) -> _Collection:
@@ -91,7 +91,7 @@ def filled(documents: Iterable[Document]) -> list[Document]:
 def only_document(documents: Sequence[Document], name: str) -> Document:
     """Return the one document of a patch that is not empty; kustomize looks for operations in the first one alone."""
     document = only(filled(documents), name)
-    first = next(each.root for each in documents if each.root is not None)
+    first = next(document.root for document in documents if document.root is not None)
     if isinstance(document.root, SequenceNode) and document.root is not first:
         raise InputError(
             document.root.problem("operations must be in the first document, or kustomize passes them over")
@@ -146,9 +146,9 @@ def _operate(root: MappingNode, operation: MappingNode, name: str, working: Work
 def _refuse_ambiguous(value: Node) -> None:
     """Refuse plain ``yes``, ``on``, ``y`` and their like: kustomize reads operations by YAML 1.1, all else by 1.2."""
     for node in walk(value):
-        for each in (node, *(entry.key for entry in entries(node))):
-            if isinstance(each, Scalar) and each.style == "plain" and each.value in YAML11_BOOLEANS:
-                raise InputError(each.problem(f"kustomize reads {each.value} in an operation as a boolean", "quote it"))
+        for part in (node, *(entry.key for entry in entries(node))):
+            if isinstance(part, Scalar) and part.style == "plain" and part.value in YAML11_BOOLEANS:
+                raise InputError(part.problem(f"kustomize reads {part.value} in an operation as a boolean", "quote it"))
 
 
 class _Place:
@@ -283,14 +283,14 @@ class _Merge:
                 message = f"{'.'.join(map(str, below))}: a patch cannot turn a mapping, a list or text into another one"
                 raise InputError(entry.value.problem(message))
             if is_null(entry.value) or deletes(entry.value):
-                target.children = [other for other in target.entries if other is not existing]
+                target.children = [entry for entry in target.entries if entry is not existing]
                 continue
             if existing is None:
                 added = like(entry, partial(self._new, path=below))
                 target.children = [*target.entries[:place], added, *target.entries[place:]]
             else:
                 self._entry(existing, entry, below)
-                place = next(index for index, other in enumerate(target.entries) if other is existing)
+                place = next(index for index, entry in enumerate(target.entries) if entry is existing)
             place += 1
 
     def without(self, node: Node, path: tuple[Step, ...], is_absent: Callable[[Node], bool]) -> Node:
@@ -306,9 +306,9 @@ class _Merge:
             parts = [(item, self.without(item.value, (*path, 0), is_absent)) for item in node.items]
         else:
             return node
-        if len(parts) < len(node.children) or any(each.value is not value for each, value in parts):
+        if len(parts) < len(node.children) or any(child.value is not value for child, value in parts):
             node = self.working.owned(node)
-            node.children = [like(each) for each, _ in parts]
+            node.children = [like(child) for child, _ in parts]
             for child, (_, value) in zip(node.children, parts, strict=True):
                 child.value = value
         return node
@@ -367,14 +367,14 @@ class _Merge:
                 raise _partial(node, first, keys)
 
     def _items(self, old: SequenceNode, new: SequenceNode, keys: list[str], path: tuple[Step, ...]) -> None:
-        there = self._elements(old, keys, path)
+        known = self._elements(old, keys, path)
         said = self._elements(new, keys, path)
-        self._refuse_partial(new, keys, (*there, *said))
-        stays = len(keys) > 1 and any(texts[-1] for texts in (*there, *said))
+        self._refuse_partial(new, keys, (*known, *said))
+        stays = len(keys) > 1 and any(texts[-1] for texts in (*known, *said))
         front: list[Item] = []
         gone: list[Item] = []
         for texts, item in said.items():
-            other = there.get(texts)
+            other = known.get(texts)
             if deletes(item.value) and stays and not texts[-1]:
                 raise _partial(item.value, texts[0], keys)  # kustomize 5 does not find it
             if deletes(item.value):
@@ -386,11 +386,11 @@ class _Merge:
                 front += [] if stays else [other]
         old.children = [*front, *(item for item in old.items if not any(item is other for other in (*front, *gone)))]
 
-    def _element(self, other: Item, value: Node, path: tuple[Step, ...]) -> None:
+    def _element(self, known_item: Item, value: Node, path: tuple[Step, ...]) -> None:
         """Merge a patch into an element of a list; of one without keys nothing is left to say."""
-        if not isinstance(other.value, MappingNode) or not isinstance(value, MappingNode):
+        if not isinstance(known_item.value, MappingNode) or not isinstance(value, MappingNode):
             return
-        other.value = own = self.working.owned(other.value)
+        known_item.value = own = self.working.owned(known_item.value)
         self.mapping(own, value, path)
 
 

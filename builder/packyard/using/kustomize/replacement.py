@@ -70,7 +70,7 @@ def read(parent: Fields, node: Node, path: str, sources: Sources) -> list[Replac
     if len(roots) != 1 or not isinstance(roots[0], SequenceNode):
         raise InputError(Problem("must hold one list of replacements", file=sources.shown(file)))
     listed = [_read(file, sources.shown(file), parent, item.value, "") for item in roots[0].items]
-    return [each for each in listed if each]
+    return [replacement for replacement in listed if replacement]
 
 
 def _read(file: str, shown: str, parent: Fields, node: Node, key: str) -> Replacement | None:

@@ -61,9 +61,9 @@ def effective(identity: Identity) -> Identity:
     return version, kind, CLUSTER if is_cluster_scoped(version, kind) else namespace or "default", name
 
 
-def is_same(one: Identity, other: Identity) -> bool:
+def is_same(identity: Identity, twin: Identity) -> bool:
     """Say whether two identities are those of one object."""
-    return effective(one) == effective(other)
+    return effective(identity) == effective(twin)
 
 
 def words(identity: Identity) -> dict[str, str]:

@@ -129,7 +129,7 @@ def _read(options: Options, on: Collection[str]) -> Iterator[OptionSetters]:
     krmfile = read_krmfile(shared) if shared.krmfile else None
     for name in options.names():
         files = _part(shared, f"{name}/")
-        listed = [each for each in list_setters(files, krmfile.definitions) if each.field_count] if krmfile else []
+        listed = [row for row in list_setters(files, krmfile.definitions) if row.field_count] if krmfile else []
         yield OptionSetters(name, files, krmfile, listed, is_enabled=name in on)
 
 

@@ -197,5 +197,5 @@ def _holds(folder: str) -> bool:
 
 def _texts(node: SequenceNode | None) -> list[str]:
     """Return the paths that are listed."""
-    refuse(each.problem("must be a path") for each in nodes_of(node) if not isinstance(each, Scalar))
+    refuse(item.problem("must be a path") for item in nodes_of(node) if not isinstance(item, Scalar))
     return [scalar.value for scalar in scalars(node)]

@@ -87,8 +87,8 @@ def switch(
                     raise
                 misfits += error.problems[:1]
         refuse([] if switched else misfits)
-        changed = {os.path.relpath(path / each.file, directory): each for path, each in switched.items()}
-        files = {file: each.after for file, each in changed.items() if each.changed}
+        changed = {os.path.relpath(path / state.file, directory): state for path, state in switched.items()}
+        files = {file: state.after for file, state in changed.items() if state.changed}
         refuse(
             Problem("was changed meanwhile", file=tree.prefix + file)
             for file in files
@@ -226,15 +226,15 @@ def _explain(directory: Path, here: Options, name: str, before: Sequence[str], t
     except InputError as error:
         problems = [_at(each, f"option {name!r} does not fit {directory}: {each.message}") for each in error.problems]
         raise InputError(*problems) from error
-    for other in (*here.enabled, *before):
+    for option in (*here.enabled, *before):
         try:
-            trial(here.text([other, name], here.enabled))
+            trial(here.text([option, name], here.enabled))
         except InputError as error:
-            state = "is enabled" if other in here.enabled else "you name too"
-            message = f"option {name!r} cannot be used together with {other!r}, which {state}"
+            state = "is enabled" if option in here.enabled else "you name too"
+            message = f"option {name!r} cannot be used together with {option!r}, which {state}"
             hint = (
-                f"disable that first: packyard enable --off {address.typed(directory)} {other}"
-                if other in here.enabled
+                f"disable that first: packyard enable --off {address.typed(directory)} {option}"
+                if option in here.enabled
                 else "leave one out"
             )
             raise ConflictError(_at(error.problems[0], message, hint)) from error

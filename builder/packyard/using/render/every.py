@@ -39,9 +39,9 @@ def find(directory: Path) -> list[str]:
 
 def render_all(directory: Path, *, path: str) -> dict[str, bytes]:
     """Render every use case below a directory, as `render` does; all problems of all of them are raised together."""
-    found = find(directory)
-    rendered = every(lambda use_case: render(directory / use_case, path=path), found)
-    return dict(zip(found, rendered, strict=True))
+    use_cases = find(directory)
+    rendered = every(lambda use_case: render(directory / use_case, path=path), use_cases)
+    return dict(zip(use_cases, rendered, strict=True))
 
 
 @contextmanager

@@ -56,7 +56,7 @@ def check(directory: Path) -> None:
     while ahead:
         folder, above = ahead.pop()
         chain = (*above, folder)
-        ahead += ((each, chain) for each in islice(_folders(Path(folder), budget), MAX_FILES) if each not in chain)
+        ahead += ((inner, chain) for inner in islice(_folders(Path(folder), budget), MAX_FILES) if inner not in chain)
 
 
 def _folders(folder: Path, budget: Budget) -> Iterator[str]:

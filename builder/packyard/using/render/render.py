@@ -84,7 +84,7 @@ class Inputs:
     def _every(self) -> list[Setter]:
         """The setters of all Krmfiles, and those of options that share one, each once."""
         own = [setter for krmfile in self.krmfiles for setter in krmfile.definitions.setters.values()]
-        shared = {name: each for option in self.options for name, each in option.setters.items()}
+        shared = {name: setter for option in self.options for name, setter in option.setters.items()}
         return [*own, *shared.values()]
 
     def _settable_in(self, setter: Setter) -> str:

@@ -20,7 +20,7 @@ def read(data: bytes, name: str) -> Stated:
     krmfile = Krmfile(source_of(data, name))
     stated: Stated = {("setter", name): _setter(setter) for name, setter in krmfile.definitions.setters.items()}
     stated |= {("substitution", name): _pattern(each) for name, each in krmfile.definitions.substitutions.items()}
-    return stated | {("rule", each.text): {"message": each.message} for each in rule.read(krmfile.root)}
+    return stated | {("rule", row.text): {"message": row.message} for row in rule.read(krmfile.root)}
 
 
 def compare(before: Mapping[str, object], after: Mapping[str, object]) -> Iterator[tuple[str, object, object]]:

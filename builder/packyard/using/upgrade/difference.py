@@ -95,7 +95,7 @@ def compare(before: Files, after: Files) -> tuple[Change, ...]:
     krmfiles = placed if is_library else stays
     changes += _definitions(before, after, [path for _, path in krmfiles if basename(path) == KRMFILE], is_library)
     changes += _requirements(before.get(manifest.FILE), after.get(manifest.FILE), whole)
-    for folder, group in groupby(stays, key=lambda each: each[0]):
+    for folder, group in groupby(stays, key=lambda pair: pair[0]):
         paths = [path for _, path in group if basename(path) != KRMFILE and path != manifest.FILE]
         changes += _contents(before, after, folder, paths)
     return tuple(sorted(_explained(changes, after), key=lambda change: change.where))
@@ -137,13 +137,13 @@ def _definitions(before: Files, after: Files, paths: Sequence[str], is_library: 
         for facts_by_key, stated in zip((old, new), sides, strict=True):
             facts_by_key.update({(where, *key): facts for key, facts in stated.items()})
     for where, what, name in sorted({*old, *new}):
-        one, other = old.get((where, what, name)), new.get((where, what, name))
-        if one is None or other is None:
-            values = [None if each is None else each.get("default") for each in (one, other)]
-            change = "added" if one is None else "removed"
+        old_definition, new_definition = old.get((where, what, name)), new.get((where, what, name))
+        if old_definition is None or new_definition is None:
+            values = [None if each is None else each.get("default") for each in (old_definition, new_definition)]
+            change = "added" if old_definition is None else "removed"
             yield Change(where=where, what=what, name=name, change=change, before=values[0], after=values[1])
             continue
-        for path, was, now in definition_changes.compare(one, other):
+        for path, was, now in definition_changes.compare(old_definition, new_definition):
             yield Change(where=where, what=what, name=name, path=path, change="changed", before=was, after=now)
 
 

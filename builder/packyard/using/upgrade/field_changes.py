@@ -52,12 +52,15 @@ def compare(old: Node, new: Node, setters: Mapping[int, str], path: str = "") ->
     if isinstance(old, MappingNode) and isinstance(new, MappingNode):
         pairs = _entries(old, new)
     elif isinstance(old, SequenceNode) and isinstance(new, SequenceNode):
-        one, other = next(filter(all, ((_by_key(old, key), _by_key(new, key)) for key in _KEYS)), ({}, {}))
-        before, after = [name for name in one if name in other], [name for name in other if name in one]
+        old_items, new_items = next(filter(all, ((_by_key(old, key), _by_key(new, key)) for key in _KEYS)), ({}, {}))
+        before, after = (
+            [name for name in old_items if name in new_items],
+            [name for name in new_items if name in old_items],
+        )
         if before != after:
             yield FieldDifference(path, "reordered", before, after)
-        named = ((f"[{name}]", one.get(name), other.get(name)) for name in {**one, **other})
-        pairs = named if one else _items(old, new)
+        named = ((f"[{name}]", old_items.get(name), new_items.get(name)) for name in {**old_items, **new_items})
+        pairs = named if old_items else _items(old, new)
     else:
         if _text(old) != _text(new):
             yield FieldDifference(path, "changed", strict.to_value(old), strict.to_value(new), now or "")
@@ -83,27 +86,27 @@ def _by_key(node: SequenceNode, key: str) -> dict[str, Node]:
     """Return the items of a list by the text of a key; nothing where they have none, or share one."""
     values = [item.value for item in node.items]
     names = [value.get(key) if isinstance(value, MappingNode) else None for value in values]
-    by_name = {name.value: each for name, each in zip(names, values, strict=True) if isinstance(name, Scalar)}
+    by_name = {name.value: value for name, value in zip(names, values, strict=True) if isinstance(name, Scalar)}
     return by_name if len(by_name) == len(values) else {}
 
 
 def _items(old: SequenceNode, new: SequenceNode) -> Iterator[_Pair]:
     """Pair the items of two lists that have no key; what one of them has more is removed, or added."""
-    one, other = ([item.value for item in node.items] for node in (old, new))
-    start = _alike(one, other)
-    end = _alike(one[start:][::-1], other[start:][::-1])
-    last, stop = len(one) - end, len(other) - end
+    old_items, new_items = ([item.value for item in node.items] for node in (old, new))
+    start = _alike(old_items, new_items)
+    end = _alike(old_items[start:][::-1], new_items[start:][::-1])
+    last, stop = len(old_items) - end, len(new_items) - end
     for first, pairs in (
-        (0, zip(one[:start], other[:start], strict=True)),
-        (start, zip_longest(one[start:last], other[start:stop])),
-        (stop, zip(one[last:], other[stop:], strict=True)),
+        (0, zip(old_items[:start], new_items[:start], strict=True)),
+        (start, zip_longest(old_items[start:last], new_items[start:stop])),
+        (stop, zip(old_items[last:], new_items[stop:], strict=True)),
     ):
         yield from ((f"[{place}]", before, after) for place, (before, after) in enumerate(pairs, start=first))
 
 
-def _alike(one: Sequence[Node], other: Sequence[Node]) -> int:
+def _alike(old_nodes: Sequence[Node], new_nodes: Sequence[Node]) -> int:
     """Return with how many items alike two lists begin."""
-    return len([*takewhile(lambda pair: _text(pair[0]) == _text(pair[1]), zip(one, other, strict=False))])
+    return len([*takewhile(lambda pair: _text(pair[0]) == _text(pair[1]), zip(old_nodes, new_nodes, strict=False))])
 
 
 def _text(node: Node) -> str:

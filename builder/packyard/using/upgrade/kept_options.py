@@ -77,7 +77,7 @@ def _names(files: Files, path: str) -> set[str]:
     """Return the names of the options that a use case can enable."""
     options = _options_above(files, path)
     folders = (dirname(file) for file in files if basename(file) in kustomization.NAMES)
-    return {basename(each) for each in folders if dirname(each) == options}
+    return {basename(folder) for folder in folders if dirname(folder) == options}
 
 
 def _use_case(files: Files, path: str, root_dir: Path) -> Options | None:

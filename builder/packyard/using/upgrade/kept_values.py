@@ -62,8 +62,8 @@ def renamed(
     """Return the names of setters in another version: a new one where ``moved`` says that and nothing else."""
     names = {}
     for where, name in values:
-        there, new = target[where].setters, (where, moved.get(name, name))
-        is_moved = name not in there and new[1] in there and new not in values
+        setters, new = target[where].setters, (where, moved.get(name, name))
+        is_moved = name not in setters and new[1] in setters and new not in values
         names[where, name] = new if is_moved else (where, name)
     return names
 

@@ -108,17 +108,17 @@ def changes(old: Lines, new: Lines) -> Iterator[Change]:
         return
     # Lines added or removed beside others like them are the last of these, as in git: two sides that add or remove the
     # same line do it at the same place.
-    found: list[Change] = []
+    changed: list[Change] = []
     for tag, start, end, first, last in reversed(SequenceMatcher(None, before, after, autojunk=False).get_opcodes()):
         if tag == "equal":
             continue
         at, to, turning = begin + start, begin + end, deque(after[first:last] or before[start:end])
-        limit = found[-1].start if found else len(old)
+        limit = changed[-1].start if changed else len(old)
         while tag != "replace" and to < limit and old[to] == turning[0]:
             at, to = at + 1, to + 1
             turning.rotate(-1)
-        found.append(Change(at, to, [] if tag == "delete" else list(turning)))
-    yield from reversed(found)
+        changed.append(Change(at, to, [] if tag == "delete" else list(turning)))
+    yield from reversed(changed)
 
 
 def _next(mine: deque[Change], yours: deque[Change]) -> tuple[list[Change], list[Change], int, int]:

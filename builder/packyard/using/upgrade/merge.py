@@ -85,10 +85,10 @@ def merge(versions: Versions, decision: str = "") -> Merged:
     here = moved_use_cases.moved(versions.ours, ours)
     merged = _merge(replace(versions, base=moved_use_cases.moved(versions.base, base), ours=here), decision)
     files = {**dict.fromkeys(ours), **{path: here[path] for path in ours.values()}, **merged.files}
-    there = {path: data for path, data in files.items() if data is not None or path in versions.ours}
+    present = {path: data for path, data in files.items() if data is not None or path in versions.ours}
     former = {new: old for old, new in ours.items()}
     conflicts = tuple(conflict._replace(file=former.get(conflict.file, conflict.file)) for conflict in merged.conflicts)
-    return replace(merged, files=there, conflicts=conflicts, use_cases=folders)
+    return replace(merged, files=present, conflicts=conflicts, use_cases=folders)
 
 
 def edited_by_hand(base: Files, ours: Files, root_dir: Path) -> tuple[str, ...]:
@@ -145,15 +145,15 @@ def _carry(versions: Versions, decision: str, given_up: frozenset[Key]) -> _Carr
     conflicts = [_not_taken(values[key], problem, moved, versions.new) for key, problem in lost.items()]
 
     lines = kept_options.read_options(versions.base, versions.ours, versions.root_dir)
-    there, gone = kept_options.without_gone(versions.theirs, lines)
+    offered, gone = kept_options.without_gone(versions.theirs, lines)
     for name, item in gone:
         message = f"option {name!r} is enabled, and {versions.new} does not have it"
         conflicts.append(item.value.problem(message))
     return _Carried(
-        base=kept_options.with_options(base, lines if decision == "theirs" else there, versions.root_dir),
-        theirs=kept_options.with_options(theirs, there, versions.root_dir),
+        base=kept_options.with_options(base, lines if decision == "theirs" else offered, versions.root_dir),
+        theirs=kept_options.with_options(theirs, offered, versions.root_dir),
         values={key: names[key] for key in values if key not in lost and key not in given_up},
-        options=tuple((dirname(option_lines.file), name) for option_lines in there for name in option_lines.enabled),
+        options=tuple((dirname(option_lines.file), name) for option_lines in offered for name in option_lines.enabled),
         conflicts=tuple(conflicts),
     )
 
@@ -226,8 +226,8 @@ def _broken(ours: Files, result: Mapping[str, bytes | None]) -> dict[Problem, li
 def _breaks(krmfile: Krmfile) -> Iterator[tuple[Problem, Iterable[str]]]:
     setters = krmfile.definitions.setters
     try:
-        for each in rule.read(krmfile.root):
-            if problem := each.misfit(setters) or each.broken(setters):
-                yield problem, each.names
+        for row in rule.read(krmfile.root):
+            if problem := row.misfit(setters) or row.broken(setters):
+                yield problem, row.names
     except InputError as error:
         yield error.problems[0], ()

@@ -35,10 +35,10 @@ def moved(files: Files, names: Mapping[str, str]) -> dict[str, bytes]:
 
 def _renamed(old: tuple[str, ...], new: tuple[str, ...], moved: Mapping[str, str]) -> Iterator[tuple[str, str]]:
     for path in old:
-        for name, other in moved.items():
-            there = f"/{path}/".replace(f"/{name}/", f"/{other}/", 1).strip("/")
-            if path not in new and there in new and there not in old:
-                yield path, there
+        for name, new_name in moved.items():
+            new_path = f"/{path}/".replace(f"/{name}/", f"/{new_name}/", 1).strip("/")
+            if path not in new and new_path in new and new_path not in old:
+                yield path, new_path
 
 
 def _above(path: str) -> Iterator[str]:

@@ -56,9 +56,9 @@ def _identity(root: Node) -> tuple[str, ...]:
 def pair(old: Sequence[Document], new: Sequence[Document]) -> Iterator[tuple[Document | None, Document | None]]:
     """Pair the documents of a folder: the same object in the same file, in another file, and one with another name."""
     for key in (
-        lambda each: (each.file, each.identity),
-        lambda each: each.identity or each.file,
-        lambda each: (each.file, each.identity[:2]),
+        lambda item: (item.file, item.identity),
+        lambda item: item.identity or item.file,
+        lambda item: (item.file, item.identity[:2]),
     ):
         pairs, old, new = _pair(old, new, key)
         yield from pairs

@@ -264,9 +264,9 @@ def _markers(new: NewSubstitution) -> list[str]:
     if f"${{{new.name}}}" in markers:
         raise InputError(f"setters must have different name than the substitution: {new.name}")
     for marker in markers:
-        for other in markers:
-            if marker != other and marker in other:
-                raise InputError(f"markers {marker} is substring of {other}, no marker should be substring of other")
+        for earlier in markers:
+            if marker != earlier and marker in earlier:
+                raise InputError(f"markers {marker} is substring of {earlier}, no marker should be substring of other")
     return markers
 
 
@@ -286,10 +286,10 @@ def _derive(new: NewSubstitution, markers: list[str]) -> dict[str, str]:
     derived: dict[str, str] = {}
     for marker, literal in zip(markers, literals[1:], strict=True):
         if literal:
-            text, found, rest = rest.partition(literal)
+            text, separator, rest = rest.partition(literal)
         else:
-            text, found, rest = rest, rest, ""
-        if not found:
+            text, separator, rest = rest, rest, ""
+        if not separator:
             raise failure
         if derived.setdefault(marker, text) != text:
             raise InputError(f"marker {marker} is found to have different values {derived[marker]} and {text}")

@@ -30,7 +30,7 @@ def fix(data: bytes, name: str, findings: Sequence[Finding]) -> tuple[bytes, lis
     fixed: list[Finding] = []
     edits: list[Edit] = []
     for finding in findings:
-        wanted = next((found for document in documents if (found := list(_edits(document, finding)))), [])
+        wanted = next((file_edits for document in documents if (file_edits := list(_edits(document, finding)))), [])
         try:
             if wanted and not _overlap(edits, wanted) and apply_to_file(data, source, wanted, documents) is not None:
                 edits += wanted
@@ -41,7 +41,7 @@ def fix(data: bytes, name: str, findings: Sequence[Finding]) -> tuple[bytes, lis
 
 
 def _overlap(edits: Iterable[Edit], others: Sequence[Edit]) -> bool:
-    return any(edit.start < other.end and other.start < edit.end for edit in edits for other in others)
+    return any(edit.start < earlier.end and earlier.start < edit.end for edit in edits for earlier in others)
 
 
 def _edits(document: Document, finding: Finding) -> Iterator[Edit]:

@@ -222,7 +222,7 @@ def _defined(workspace: Workspace, used: Sequence[Part]) -> dict[str, Setter]:
     """Return the setters that parts share, or have for themselves."""
     shared = parts.read_shared(workspace.sources, workspace.libraries)
     own = [krmfile for part in used for krmfile in part.krmfiles()]
-    defined = Words(shared, [[each] for each in own], {}, workspace.sources.memo).defined
+    defined = Words(shared, [[krmfile] for krmfile in own], {}, workspace.sources.memo).defined
     return {name: word.definition for name, word in defined.items() if isinstance(word.definition, Setter)}
 
 
@@ -230,7 +230,7 @@ def _variables(item: SourceObject) -> Iterator[str]:
     """Yield the variables that an object gives to programs: those of ``env``, and the keys of a ConfigMap."""
     yield from (entry.name for entry in (entries(item.root.get("data")) if item.identity[1] == "ConfigMap" else ()))
     for container in (container for pod in pods.find(item.root) for container in pod.containers):
-        yield from (each.text("name") for each in mappings(container.get("env")))
+        yield from (variable.text("name") for variable in mappings(container.get("env")))
 
 
 def _patches(name: str, started: _Started) -> Iterator[_Patch]:
@@ -250,7 +250,7 @@ def _bound(name: str, value: str) -> Written:
 
 def _patch(item: SourceObject) -> _Patch | None:
     """Return a patch of the first container that runs a program, or None for an object without one."""
-    for container in (each for pod in pods.find(item.root) for each in pod_operations.containers_of(pod, _CONTAINERS)):
+    for container in (part for pod in pods.find(item.root) for part in pod_operations.containers_of(pod, _CONTAINERS)):
         lists = {key: container.node.get(key) for key in _RUN}
         run = {key: _list(value) for key, value in lists.items() if value and not _is_bound(value)}
         run = dict.fromkeys(run, "null") if run.get("command") == "null" else run

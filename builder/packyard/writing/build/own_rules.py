@@ -51,7 +51,7 @@ def judges_of(here: Workspace) -> list[Judge]:
 
 
 def _read_all(here: Workspace) -> list[Rule]:
-    return [each for rules in every(partial(_read, here), here.rules) for each in rules]
+    return [rule for rules in every(partial(_read, here), here.rules) for rule in rules]
 
 
 def _read(here: Workspace, path: str) -> list[Rule]:
@@ -59,7 +59,7 @@ def _read(here: Workspace, path: str) -> list[Rule]:
     fields = Fields.of_file(here.sources, path)
     rules = [_rule(name, child) for name, child in fields.children("rules").items()]
     fields.done()
-    return [each for each in rules if each]
+    return [rule for rule in rules if rule]
 
 
 def _rule(name: str, fields: Fields) -> Rule | None:
@@ -69,7 +69,7 @@ def _rule(name: str, fields: Fields) -> Rule | None:
         fields.fault(fields.node, "", f"{name!r} is no name of a rule of your own", f"acme{OWN}{name}, for example")
     _expect_severity(fields, severity)
     listed = [Fields(node, fields.file, f"{fields.path}.rows", fields.problems) for node in fields.items("rows")]
-    values: list[Any] = [to_value(each.node) for each in listed if _is_row(each)]
+    values: list[Any] = [to_value(row.node) for row in listed if _is_row(row)]
     fields.done()
     if fields.problems or not values:
         return None

@@ -88,7 +88,7 @@ def _package(here: Workspace, name: str, draft: Draft) -> Linted:
         *silence.check(here, described, draft, parsed),
         *fragments.check(here, described, draft, parsed),
     ]
-    named = [each for known in parsed for each in collisions.names(known)]
+    named = [name for known in parsed for name in collisions.names(known)]
     placed = to_sources(here, {name}, findings)
     use_cases = sum(not package.where.endswith(f"/{OPTIONS}/") for package in packages)
     return Linted(name, placed, use_cases, named, draft.options, draft.idle)
@@ -134,12 +134,12 @@ def _judged(
     """Return the directories of a package parsed, and what is wrong with each, alone and with each option."""
     judges = judges_of(here)
     parsed = [parse(files, here.sources.memo) for files in packages]
-    findings = [each for pair in zip(packages, parsed, strict=True) for each in find(*pair, judges=judges)]
+    findings = [finding for pair in zip(packages, parsed, strict=True) for finding in find(*pair, judges=judges)]
     below = f"/{OPTIONS}/"
-    defined = next((each.definitions for each in parsed if each.where.endswith(below)), Definitions())
+    defined = next((use_case.definitions for use_case in parsed if use_case.where.endswith(below)), Definitions())
     trial = Trial(options=[_option(here, option) for option in options], defined=defined, judges=judges)
-    used = [each for each in parsed if not each.where.endswith(below)]
-    return parsed, [*findings, *(item for each in used for item in trial.find(each, findings))]
+    used = [use_case for use_case in parsed if not use_case.where.endswith(below)]
+    return parsed, [*findings, *(item for use_case in used for item in trial.find(use_case, findings))]
 
 
 def _option(here: Workspace, name: str) -> Option:

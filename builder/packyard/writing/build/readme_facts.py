@@ -80,14 +80,14 @@ def _use_case(item: Composed, objects: Sequence[Mapping[str, object]], described
         setters=setters,
         required=[setter for setter in setters if setter.required],
         objects=item.objects,
-        names={text(each.get("kind")): name_of(each) for each in reversed(objects)},
+        names={text(item.get("kind")): name_of(item) for item in reversed(objects)},
         beside=item.beside,
         requirements=list(described.requires),
         images=images.find(objects),
         description=item.description,
         after=item.use_case.after,
         containers=frozenset(text(container.get("name")) for pod in all_pods for container in pod.containers),
-        instance=next((label for each in labels if (label := text(each.get(_INSTANCE)))), ""),
+        instance=next((label for labelled in labels if (label := text(labelled.get(_INSTANCE)))), ""),
     )
 
 

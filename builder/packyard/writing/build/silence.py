@@ -48,12 +48,12 @@ def _left_out(here: Workspace, package: Package, draft: Draft) -> Iterator[Findi
             yield finding("unlisted-file", problem._replace(hint=f"name it in {FILE}, or remove it"))
 
 
-def mounted(here: Workspace, package: Package, parsed: Sequence[Parsed], found: Iterable[Finding]) -> list[Finding]:
+def mounted(here: Workspace, package: Package, parsed: Sequence[Parsed], findings: Iterable[Finding]) -> list[Finding]:
     """Tell of a storage that no container mounts where it was chosen, once for a use case."""
     chosen = {f"{package.name}/{here.prefix}/{each.path}/": each for each in package.use_cases if each.storage}
     unused = {each.where: chosen[each.where] for each in parsed if each.where in chosen and not _mounts(each)}
     told = []
-    for each in found:
+    for each in findings:
         use_case = unused.get(f"{each.file.rpartition('/')[0]}/")
         if use_case and each.rule == "volume-never-mounted" and f"'{STORAGE}'" in each.message:
             message = f"useCases.{use_case.name}: no container of the base {use_case.base} mounts the volume 'storage'"
@@ -66,7 +66,7 @@ def mounted(here: Workspace, package: Package, parsed: Sequence[Parsed], found: 
 def _mounts(parsed: Parsed) -> bool:
     """Say whether a container mounts the volume that a storage takes the place of."""
     containers = (container for pods in parsed.pods.values() for pod in pods for container in pod.containers)
-    return any(each.text("name") == STORAGE for one in containers for each in mappings(one.get("volumeMounts")))
+    return any(mount.text("name") == STORAGE for one in containers for mount in mappings(one.get("volumeMounts")))
 
 
 def _names(parsed: Parsed) -> Iterator[Finding]:
@@ -91,7 +91,7 @@ def _parts(here: Workspace, package: Package, use_case: UseCase, shared: Mapping
     own = parts.read_krmfile(sources, package.folder)
     krmfiles = [krmfile for part in (base, *overlays) for krmfile in part.krmfiles()] + ([own] if own else [])
     given = {*use_case.setters, *(name for krmfile in krmfiles for name in words.read(krmfile, memo))}
-    for document in (each for path in _files(base) for each in sources.documents(path)):
+    for document in (part for path in _files(base) for part in sources.documents(path)):
         yield from _of_kpt(document)
         for binding in fields.find(document):
             word = shared.get(name := binding.reference.name)

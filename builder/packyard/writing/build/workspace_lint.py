@@ -106,7 +106,7 @@ def _unknown(here: Workspace) -> Iterator[Finding]:
 def refuse(here: Workspace, linted: Sequence[Linted]) -> int:
     """Raise all errors of packages, or return the number of warnings."""
     findings = judge(here, linted)
-    problems = [_named(each).problem for each in findings if each.severity == "error"]
+    problems = [_named(finding).problem for finding in findings if finding.severity == "error"]
     if problems:
         raise InputError(*problems)
     return len(findings)
@@ -132,13 +132,13 @@ def _as_written(here: Workspace, names: set[str], *, is_whole: bool) -> Iterator
     files = {path: data for folder in folders for path, data in _files_below(sources, folder)}
     files |= {KRMFILE: sources.read(KRMFILE)} if is_whole and sources.is_file(KRMFILE) else {}
     findings = list(written.check(files))
-    dead = [each for each in findings if each.rule == "unused-definition"]
+    dead = [finding for finding in findings if finding.rule == "unused-definition"]
     if dead and is_whole:
         folders = [f"{root}{kind}" for root in here.roots if root for kind in ("bases", "overlays")]
         others = (data for folder in folders for _, data in _files_below(sources, folder))
         words = {word for data in others for word in _WORD.findall(data.decode("utf-8", "replace"))}
-        dead = [each for each in dead if each.message.split()[-1] in words]
-    yield from (replace(each, file=sources.shown(each.file)) for each in findings if each not in dead)
+        dead = [finding for finding in dead if finding.message.split()[-1] in words]
+    yield from (replace(finding, file=sources.shown(finding.file)) for finding in findings if finding not in dead)
 
 
 def _files_below(sources: Sources, folder: str) -> Iterator[tuple[str, bytes]]:

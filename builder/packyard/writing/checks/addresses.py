@@ -37,7 +37,7 @@ class _Known:
 
     def has_pod(self, service: str, name: str) -> bool:
         """Say whether a pod behind a Service is called so; a ``*`` in its name is a number."""
-        return any(re.fullmatch(re.escape(each).replace(r"\*", r"\d+"), name) for each in self.pods[service])
+        return any(re.fullmatch(re.escape(pattern).replace(r"\*", r"\d+"), name) for pattern in self.pods[service])
 
 
 def check(parsed: Parsed) -> Iterator[Finding]:
@@ -117,7 +117,7 @@ def _host(first: str, second: str, place: Scalar, known: _Known) -> Iterator[Fin
     if first in known.ports:
         return
     if second in known.pods and not known.has_pod(second, first):
-        first_pod = next((each.replace("*", "0") for each in known.pods[second]), "")
+        first_pod = next((pod.replace("*", "0") for pod in known.pods[second]), "")
         hint = f"the first is {first_pod}" if first_pod else f"subdomain: {second} in the pods of an Indexed Job"
         yield breach("dangling-reference", place, f"no pod of Service {second!r} is called {first!r}", hint)
     elif second and second not in known.pods and (near := suggest(second, known.pods)):

@@ -178,9 +178,9 @@ class _Kustomizations:
             self._follow(path, names, state, gathered)
             state.depth -= 1
         elif path in self._files:
-            there = list(_objects(self._files[path]))
-            state.whole = state.whole and bool(there)  # an empty file is filled in by somebody
-            gathered.update((SourceObject(item, ""), names) for item in there)
+            objects = list(_objects(self._files[path]))
+            state.whole = state.whole and bool(objects)  # an empty file is filled in by somebody
+            gathered.update((SourceObject(item, ""), names) for item in objects)
         elif made := self._made(path):
             self._generate(made, names, state, gathered)
         else:

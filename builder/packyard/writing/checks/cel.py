@@ -49,7 +49,7 @@ class Evaluator:
         requests = [json.dumps([expression, values]) for expression, values in asked]
         expressions = dict(zip(requests, (expression for expression, _ in asked), strict=True))
         with self._lock:
-            while remaining := [each for each in expressions if self._may_ask(each, expressions[each])]:
+            while remaining := [name for name in expressions if self._may_ask(name, expressions[name])]:
                 answers = self._answers(remaining)
                 self._known.update(zip(remaining, answers, strict=False))
                 if len(answers) < len(remaining):

@@ -108,8 +108,8 @@ def _is_network(text: str) -> bool:
     return False
 
 
-def _contains(network: str, other: str) -> bool:
-    outer, inner = ip_network(network, strict=False), ip_network(other, strict=False)
+def _contains(network: str, candidate: str) -> bool:
+    outer, inner = ip_network(network, strict=False), ip_network(candidate, strict=False)
     # Of one version, which mypy does not see.
     return outer.version == inner.version and inner.subnet_of(outer)  # type: ignore[arg-type]
 

@@ -105,7 +105,7 @@ def _patch(patch: Patch, root: Node, changes: Changes) -> None:
         changes.findings += (finding("entry-without-target", problem, "error") for problem in problems)
     except InputError:  # a directive that kustomize alone follows
         changes.complete = False
-    if changes.is_certain and any(nothing for each in idle for nothing in each.values()):
+    if changes.is_certain and any(nothing for part in idle for nothing in part.values()):
         message = "no object is the target of this patch, which kustomize passes over"
         place = patch.entry.get("target") or patch.entry
         changes.findings.append(breach("entry-without-target", place, message, "correct the target"))
@@ -146,7 +146,7 @@ def _replace(node: Node, root: MappingNode, changes: Changes, *, is_certain: boo
         changes.complete = False
         if is_certain:
             changes.findings += (finding("entry-without-target", problem, "error") for problem in error.problems)
-    changes.complete = changes.complete and not any(nothing for each in idle for nothing in each.values())
+    changes.complete = changes.complete and not any(nothing for part in idle for nothing in part.values())
     for target in (target for rule in rules for target in rule.targets if is_certain):
         if not any(selector.selects(target.select, item.root, item.identity) for item in changes.objects):
             message = "no object is the target of this replacement, which kustomize passes over"

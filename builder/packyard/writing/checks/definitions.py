@@ -90,7 +90,7 @@ def _definition(entry: Entry, definition: MappingNode, name: str, kind: str) -> 
         place, message = body.entry("name") or entry, f"the definition of {name} {has}"
         yield breach("two-names", place, message, f"name: {name}")
     needed = ("pattern", "values") if kind == "substitution" else ("listValues" if body.get("listValues") else "value",)
-    for missing in (each for each in needed if body.get(each) is None):
+    for missing in (key for key in needed if body.get(key) is None):
         message = f"{kind} {name} has no {missing}"
         yield breach("missing-field", entry, message, "add it, empty if users have to set it")
 

@@ -45,23 +45,23 @@ def _links(path: str, page: Page, pages: Mapping[str, Page], folder: Folder, pla
             continue
         file, _, anchor = target.partition("#")
         file = unquote(file.partition("?")[0])
-        there = posixpath.normpath(posixpath.join(posixpath.dirname(path), file)) if file else path
-        if file.startswith("/") or (file and folder.has(there) is None):
+        linked = posixpath.normpath(posixpath.join(posixpath.dirname(path), file)) if file else path
+        if file.startswith("/") or (file and folder.has(linked) is None):
             continue
-        if file and not folder.has(there):
-            if _is_of_site(file, there, page, folder):
+        if file and not folder.has(linked):
+            if _is_of_site(file, linked, page, folder):
                 continue
             yield at("dead-link", place, line, f"there is no {target}", "correct the path, or remove the link")
-        elif anchor and there in pages and anchor.lower() not in pages[there].anchors:
-            hint = suggest(anchor, pages[there].anchors)
-            yield at("dead-link", place, line, f"{there} has no heading for #{anchor}", hint)
+        elif anchor and linked in pages and anchor.lower() not in pages[linked].anchors:
+            hint = suggest(anchor, pages[linked].anchors)
+            yield at("dead-link", place, line, f"{linked} has no heading for #{anchor}", hint)
 
 
-def _is_of_site(file: str, there: str, page: Page, folder: Folder) -> bool:
+def _is_of_site(file: str, linked: str, page: Page, folder: Folder) -> bool:
     """Say whether a link may be to a page as a generator of sites names it: ``limits`` or ``limits/``, not its file."""
     if posixpath.splitext(file)[1]:
         return False
-    return page.is_source or any(folder.has(f"{there}{end}") for end in _PAGES)
+    return page.is_source or any(folder.has(f"{linked}{end}") for end in _PAGES)
 
 
 def _tables(path: str, page: Page, folder: Folder, place: str) -> Iterator[Finding]:

@@ -74,7 +74,7 @@ class Trial:
     def find(self, parsed: Parsed, baseline: Iterable[Finding]) -> Iterator[Finding]:
         """Find what is wrong with a package where an option is enabled; ``baseline`` is what is wrong without one."""
         keys = {_key(finding) for finding in baseline}
-        for build in (each for each in parsed.builds if each.kustomizations):
+        for build in (of_case for of_case in parsed.builds if of_case.kustomizations):
             for option in self.options:
                 if roots := _enable(parsed, build, option):
                     revised = parsed.revised(build, roots, self.defined, frozenset(option.files))

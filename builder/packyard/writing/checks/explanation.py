@@ -89,7 +89,7 @@ def table() -> Mapping[str, Rule]:
 
 
 def rule(name: str, family: str, *, rows: Sequence[dict[str, Any]] = (), **row: Any) -> Rule:
-    return Rule(name=name, family=family, rows=tuple(_row(**each) for each in rows), **row)
+    return Rule(name=name, family=family, rows=tuple(_row(**fields) for fields in rows), **row)
 
 
 def _row(*, on: str | list[str], **row: Any) -> Row:

@@ -90,10 +90,10 @@ class _Opened:
     def exists(self, path: str) -> bool | None:
         """Say whether kustomize finds a file, or a folder to build."""
         below = path.removeprefix(self.tree.prefix)
-        there = self.contents.has(below) if path.startswith(self.tree.prefix) else None
-        if there and below in self.contents.folders:
+        is_here = self.contents.has(below) if path.startswith(self.tree.prefix) else None
+        if is_here and below in self.contents.folders:
             return any(kustomization.names(lambda name: f"{below}/{name}" in self.contents.files))
-        return there
+        return is_here
 
     def read(self, is_meant: Callable[[str], object]) -> dict[str, bytes]:
         """Return files by their names in messages."""
@@ -159,7 +159,7 @@ def _of_all(opened: _Opened) -> list[Finding]:
 def _with_definitions(judges: Sequence[Judge], parsed: Iterable[Parsed]) -> list[Judge]:
     """Return judges by the CustomResourceDefinitions of a folder itself, and by others for its other kinds."""
     by_file: dict[str, list[Mapping[str, object]]] = {}
-    for root in (document.root for each in parsed for document in each.documents):
+    for root in (document.root for parsed_folder in parsed for document in parsed_folder.documents):
         if root and root.text("kind") == CUSTOM[1]:
             with suppress(InputError):  # which other checks report
                 value = to_value(root)
@@ -202,11 +202,11 @@ def _builds_on(path: str, data: bytes, packages: Iterable[str]) -> bool:
     return False
 
 
-def _with_templates(found: Iterable[Finding], package: PackageFiles, parsed: Parsed) -> Iterator[Finding]:
+def _with_templates(findings: Iterable[Finding], package: PackageFiles, parsed: Parsed) -> Iterator[Finding]:
     """Yield findings; of a template, which no kustomization lists, only a warning that it cannot be read."""
     listed, hint = _listed(parsed), "if it is a template, give it another ending, such as .tpl"
     templates = {each.source.name for each in parsed.documents if "{{" in each.source.text and _is_filled_in(each)}
-    for finding in found:
+    for finding in findings:
         data = package.resources.get(finding.file.removeprefix(package.where), b"")
         is_open = os.path.normpath(finding.file) not in listed
         if is_open and finding.rule == "unreadable" and _TEMPLATE.search(data):
@@ -217,8 +217,8 @@ def _with_templates(found: Iterable[Finding], package: PackageFiles, parsed: Par
 
 def _is_filled_in(document: Document) -> bool:
     """Say whether a value is ``{{ .Name }}``, which YAML takes for a mapping whose key is one."""
-    found = (node for node in walk(document.root) if isinstance(node, MappingNode)) if document.root else ()
-    return any(isinstance(entry.key, MappingNode) for node in found for entry in node.entries)
+    mapping_nodes = (node for node in walk(document.root) if isinstance(node, MappingNode)) if document.root else ()
+    return any(isinstance(entry.key, MappingNode) for node in mapping_nodes for entry in node.entries)
 
 
 def _listed(parsed: Parsed) -> set[str]:
@@ -256,7 +256,7 @@ def _is_copy(tree: Tree, folder: str) -> bool:
     above = [folder]
     while above[-1]:
         above.append(posixpath.dirname(above[-1]))
-    here = any(tree.has_file(f"{each}/{manifest.FILE}".lstrip("/")) for each in above)
+    here = any(tree.has_file(f"{folder}/{manifest.FILE}".lstrip("/")) for folder in above)
     return here or regular.is_file(f"{tree.root}/{manifest.FILE}")
 
 

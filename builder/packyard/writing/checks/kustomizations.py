@@ -89,9 +89,9 @@ def _named(root: MappingNode) -> Iterator[tuple[Scalar, str]]:
             if path := entry.scalar("path"):
                 yield path, path.value
     for generator in ("configMapGenerator", "secretGenerator"):
-        for each in mappings(root.get(generator)):
+        for generated in mappings(root.get(generator)):
             for field in ("files", "envs"):
-                for item in scalars(each.get(field)):
+                for item in scalars(generated.get(field)):
                     yield item, item.value.partition("=")[2] or item.value
 
 
@@ -133,6 +133,6 @@ def _unreached(build: Build, parsed: Parsed) -> Iterator[Finding]:
                 yield breach("entry-without-target", old, message, suggest(old.value, used))
         for replica in mappings(root.get("replicas")):
             name = replica.scalar("name")
-            if name and not any(kustomization.may_call(name.value, each, build.kustomizations) for each in names):
+            if name and not any(kustomization.may_call(name.value, known, build.kustomizations) for known in names):
                 message = f"no object is called {name.value}, and kustomize fails"
                 yield breach("entry-without-target", name, message, suggest(name.value, names), severity="error")

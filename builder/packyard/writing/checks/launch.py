@@ -54,11 +54,11 @@ def _mpi_job(root: MappingNode, parsed: Parsed) -> Iterator[Finding]:
         place, count = _processes(container, parsed)
         if place is None or count is None:
             continue
-        there = slots.value * hosts
-        if count.value != there:
-            what = "more" if count.value > there else "fewer"
-            message = f"mpirun starts {count.value} processes, {what} than the {there} slots of {hosts} workers"
-            severity: Severity = "error" if count.value > there else "warning"
+        processes = slots.value * hosts
+        if count.value != processes:
+            what = "more" if count.value > processes else "fewer"
+            message = f"mpirun starts {count.value} processes, {what} than the {processes} slots of {hosts} workers"
+            severity: Severity = "error" if count.value > processes else "warning"
             hint = "leave the number out: mpirun fills the slots"
             yield breach("process-count", place, message, hint, severity=severity)
         elif count.setters != workers.setters | slots.setters:

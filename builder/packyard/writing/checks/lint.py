@@ -105,15 +105,15 @@ def _of_builds(parsed: Parsed, *, shipped: bool) -> list[Finding]:
     findings = dict[Finding, None]()
     for build in map(parsed.of, parsed.builds):
         families = [*(family.check(build) for family in _OF_BUILDS), practice.check(build, shipped=shipped)]
-        found = [finding for family in families for finding in family]
-        findings.update(dict.fromkeys(_as_certain(found, build)))
+        of_builds = [finding for family in families for finding in family]
+        findings.update(dict.fromkeys(_as_certain(of_builds, build)))
     return list(findings)
 
 
 def _as_certain(findings: Iterable[Finding], build: Parsed) -> Iterator[Finding]:
     """Yield findings; what is wrong in what may be part of a pod, or a template of one, is a warning."""
-    found = [pod for root in build.objects if not pods.are_known(root) for pod in build.pods_of(root)]
-    nodes = [node for pod in found for node in walk(pod.spec)]
+    known_pods = [pod for root in build.objects if not pods.are_known(root) for pod in build.pods_of(root)]
+    nodes = [node for pod in known_pods for node in walk(pod.spec)]
     lines = {(node.source.name, node.source.locate(node.start)[0]) for node in nodes}
     for finding in findings:
         yield replace(finding, severity="warning") if (finding.file, finding.line) in lines else finding

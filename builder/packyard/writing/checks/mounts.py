@@ -76,7 +76,7 @@ def _mounts(container: MappingNode, volumes: dict[str, MappingNode]) -> Iterator
 def confinement(container: MappingNode, pod: Pod[MappingNode], field: str) -> Scalar | None:
     """Return what a container's securityContext says, or else that of its pod."""
     held = (each.scalar(field) for each in (container.get("securityContext"), pod.get("securityContext")) if each)
-    return next((each for each in held if each and each.value), None)
+    return next((scalar for scalar in held if scalar and scalar.value), None)
 
 
 def _results(mounts: list[_Mount], container: MappingNode, parsed: Parsed) -> Iterator[Finding]:

@@ -254,7 +254,7 @@ def _document(root: MappingNode) -> Document:
 
 def _with_embedded(build: Build, reached: dict[int, frozenset[str]]) -> Build:
     """Return a build with the objects that its workflows hold as text; note what changes their fields."""
-    inside = [each for root in build.objects for each in embedded.find(root, reached)]
+    inside = [item for root in build.objects for item in embedded.find(root, reached)]
     for _, changed in inside:
         reached.update(changed)
     return replace(build, objects=(*build.objects, *(root for root, _ in inside))) if inside else build

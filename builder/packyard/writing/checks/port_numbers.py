@@ -44,8 +44,8 @@ def _probes(container: MappingNode, parsed: Parsed) -> Iterator[Finding]:
                 message = f"a probe asks port {port.value!r}, which the container does not declare"
                 yield breach("probe-port", port, message, f"it declares {names}")
         elif same:
-            here, there = parsed.changed_by(port), [parsed.changed_by(node) for node in same]
-            if here not in there:
+            here, changed = parsed.changed_by(port), [parsed.changed_by(node) for node in same]
+            if here not in changed:
                 message = "a set changes the port of this probe or that of the container, and not both"
                 yield breach("probe-port", port, message, "name the port, and ask it by its name")
 

@@ -68,10 +68,10 @@ def _labelled(node: MappingNode, root: MappingNode, what: str) -> Iterator[Findi
         yield breach("no-labels", place or node, message)
 
 
-def _metadata(node: MappingNode, other: Entry | None) -> Entry | None:
+def _metadata(node: MappingNode, entry: Entry | None) -> Entry | None:
     """Return the metadata of a node, unless it lacks them or an overlay brought them: then what else tells of it."""
     own = node.entry("metadata")
-    return own if own and (other is None or own.key.source is other.key.source) else other
+    return own if own and (entry is None or own.key.source is entry.key.source) else entry
 
 
 def _sidecar(template: MappingNode, root: MappingNode) -> Iterator[Finding]:

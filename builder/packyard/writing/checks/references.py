@@ -106,8 +106,8 @@ def check(parsed: Parsed) -> Iterator[Finding]:
                 continue  # its queues are the cluster's
             elif reference.is_of_cluster and not _is_slip(reference.name.value, own.get(reference.kind, {})):
                 continue
-            elif parsed.complete and (other := _of_other_kind(reference, own)):
-                yield other
+            elif parsed.complete and (kind := _of_other_kind(reference, own)):
+                yield kind
             elif (
                 parsed.complete
                 and not variables.is_filled_in(reference.name.value)
@@ -121,19 +121,19 @@ def check(parsed: Parsed) -> Iterator[Finding]:
 def _is_renamed_to(name: str, own: Iterable[str], parsed: Parsed) -> bool:
     """Say whether a name is what kustomizations make of one of the package's own."""
     roots = [root for build in parsed.builds for root in build.kustomizations]
-    return any(kustomization.may_call(name, each, roots) for each in own)
+    return any(kustomization.may_call(name, own_name, roots) for own_name in own)
 
 
 def _is_slip(name: str, own: Mapping[str, Scalar]) -> bool:
     """Say whether a name is nearly one of the package's own, and no other that a cluster has."""
-    return any(SequenceMatcher(None, name, each).ratio() > _ALIKE for each in own)
+    return any(SequenceMatcher(None, name, own_name).ratio() > _ALIKE for own_name in own)
 
 
 def _may_be_own(reference: _Reference, own: Mapping[Kind, Mapping[str, Scalar]], parsed: Parsed) -> bool:
     """Say whether a queue or a flavor is likely meant to be one of the package; beside loose files, if named alike."""
-    there = own.get(reference.kind, {})
-    ratios = (SequenceMatcher(None, reference.name.value, each).ratio() for each in there)
-    return any(ratio > _NEARLY for ratio in ratios) if parsed.is_loose else bool(there)
+    names = own.get(reference.kind, {})
+    ratios = (SequenceMatcher(None, reference.name.value, own_name).ratio() for own_name in names)
+    return any(ratio > _NEARLY for ratio in ratios) if parsed.is_loose else bool(names)
 
 
 def _of_other_kind(reference: _Reference, own: Mapping[Kind, Mapping[str, Scalar]]) -> Finding | None:

@@ -96,10 +96,10 @@ def _cases(item: AppliedObject, index: _Index) -> Iterator[_Case]:
     """Yield each row with the places of an object that it judges, but for values that are not there yet."""
     starts: list[tuple[Kind | str, Path, Path | None]]
     starts = [(kind_of(item.value), (), None), ("object", (), None)]
-    for each in item.pods:
-        starts += [("pod", each.path, each.path)]
-        starts += [("container", path, each.path) for path, _ in each.container_places]
-        starts += [("volume", path, each.path) for path, _ in each.volume_places]
+    for item_pod in item.pods:
+        starts += [("pod", item_pod.path, item_pod.path)]
+        starts += [("container", path, item_pod.path) for path, _ in item_pod.container_places]
+        starts += [("volume", path, item_pod.path) for path, _ in item_pod.volume_places]
     for key, start, pod in starts:
         for steps, rule, row in index.get(key, ()):
             for path, place in _down(_at(item.value, start), start, steps):

@@ -48,7 +48,7 @@ _MONITORING = of("monitoring.coreos.com", "ServiceMonitor", "PodMonitor", "Prome
 def check(parsed: Parsed) -> Iterator[Finding]:
     """Find Services that select no pod of the package, or that a set parts from their pods."""
     found_pods = [pod for root in parsed.objects for pod in parsed.pods_of(root)]
-    labels = [found for pod in found_pods if (found := labels_of(pod))]
+    labels = [own_labels for pod in found_pods if (own_labels := labels_of(pod))]
     operated = any(_is_operated(root, parsed) for root in parsed.objects)
     for root in parsed.objects:
         selector = root.mapping("spec", "selector") if is_kind(root, CORE, "Service") else None
@@ -68,22 +68,22 @@ def check(parsed: Parsed) -> Iterator[Finding]:
 def _workload(root: MappingNode, parsed: Parsed) -> Iterator[Finding]:
     """Find a workload whose selector its own pods do not match, now or after a set: the API server rejects it."""
     for entry in entries(root.find("spec", "selector", "matchLabels")) if kind_of(root) in _SELECTING else ():
-        there = root.scalar("spec", "template", "metadata", "labels", entry.name)
+        label = root.scalar("spec", "template", "metadata", "labels", entry.name)
         if not isinstance(entry.value, Scalar):
             continue
-        if not there or there.value != entry.text:
-            has = f"has {there.value!r}" if there else "does not have"
+        if not label or label.value != entry.text:
+            has = f"has {label.value!r}" if label else "does not have"
             message = f"the selector wants label {entry.name}: {entry.text}, which the pod {has}"
             yield breach("selects-nothing", entry, message, "write the same in both", severity="error")
         else:
-            yield from _parted(entry.value, entry.name, [there], "the pod", parsed)
+            yield from _parted(entry.value, entry.name, [label], "the pod", parsed)
 
 
 def _parted(node: Scalar, what: str, others: Iterable[Node | None], whose: str, parsed: Parsed) -> Iterator[Finding]:
     """Find a text that a set changes, and with it none of the others that it has to be like, or the other way round."""
-    here, there = parsed.changed_by(node), [parsed.changed_by(each) for each in others]
-    if here not in there:
-        message = f"this {what} changes with {_listed(here)}, and that of {whose} with {_listed(there[0])}"
+    here, changed = parsed.changed_by(node), [parsed.changed_by(label) for label in others]
+    if here not in changed:
+        message = f"this {what} changes with {_listed(here)}, and that of {whose} with {_listed(changed[0])}"
         yield breach("reference-left-behind", node, message, "give both the same comment")
 
 
@@ -236,7 +236,7 @@ def _instances(parsed: Parsed) -> Iterator[Finding]:
     """
     renamed = [root for root in parsed.objects if parsed.changed_by(name_of(root))]
     holders = [item for root in renamed for item in (root, *(pod.template for pod in parsed.pods_of(root)))]
-    labels = [found for holder in holders if holder and (found := holder.mapping("metadata", "labels"))]
+    labels = [holder_labels for holder in holders if holder and (holder_labels := holder.mapping("metadata", "labels"))]
     labels += filter(None, map(_chosen, parsed.objects))
     nodes = list(filter(None, (label.scalar(_INSTANCE) for label in labels)))
     setters = frozenset[str]().union(*map(parsed.changed_by, nodes))

@@ -40,7 +40,7 @@ def check(parsed: Parsed, *, shipped: bool | None) -> Iterator[Finding]:
         return
     definitions = parsed.krmfile.definitions
     reached: set[str] = set()
-    fields = [each for bound in parsed.bound for each in _field(bound, definitions, reached)]
+    fields = [finding for bound in parsed.bound for finding in _field(bound, definitions, reached)]
     yield from fields
     # What a broken comment stood for, or a file that is empty or cannot be read uses, must not be taken for dead.
     is_certain = not unbound and all(field.rule != "unresolved-comment" for field in fields)
@@ -175,7 +175,7 @@ def _crossed(entry: Entry, setter: Setter) -> Finding | None:
 def _refused(entry: Entry, body: MappingNode, setter: Setter) -> Iterator[Finding]:
     """Find a value, a default or an example that the definition itself rejects."""
     held = {"value": body, "default": entry.value, "example": entry.value} if not setter.is_list else {}
-    for what, node in ((name, each.scalar(name)) for name, each in held.items()):
+    for what, node in ((name, member.scalar(name)) for name, member in held.items()):
         if node and (node.value or what == "example") and (fault := refusal(setter, [node.value])):
             message = f"the {what} of {setter.name} is rejected by its own definition: {fault}"
             yield breach("refused-value", node, message, "fix one of them")
@@ -229,9 +229,9 @@ def _marker(item: MappingNode, substitution: Substitution, definitions: Definiti
     named = _NAMED.fullmatch(marker)
     if named and named.group(1) != reference.name:
         message = f"marker {marker} of substitution {substitution.name} stands for {reference.name}"
-        other = definitions.resolve(DefinitionRef("", named.group(1))) is not None
-        hint = f"{named.group(1)} is defined too" if other else f"rename it to ${{{reference.name}}}"
-        yield breach("marker-disagrees", ref or item, message, hint, severity="error" if other else "warning")
+        is_defined = definitions.resolve(DefinitionRef("", named.group(1))) is not None
+        hint = f"{named.group(1)} is defined too" if is_defined else f"rename it to ${{{reference.name}}}"
+        yield breach("marker-disagrees", ref or item, message, hint, severity="error" if is_defined else "warning")
 
 
 def _name(entry: Entry) -> tuple[str, str]:

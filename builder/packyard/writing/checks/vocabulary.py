@@ -99,8 +99,8 @@ def _alike(parsed: Parsed) -> Iterator[tuple[Scalar, str, str]]:
             continue
         if same and same.node is not value and parsed.changed_by(same.node):
             line = same.node.source.locate(same.node.start)[0]
-            there = f"line {line} of {same.node.source.name}"
-            message = f"{entry.name} is {value.value}, as at {there}, but no set changes it here"
+            place = f"line {line} of {same.node.source.name}"
+            message = f"{entry.name} is {value.value}, as at {place}, but no set changes it here"
             yield value, message, f"bind it to {same.reference.name} as well"
         elif name and not same and _is_distinct(entry):
             message = f"{entry.name} has the value of {name}, {value.value}, and no set changes it"
@@ -116,8 +116,8 @@ def _half_bound(parsed: Parsed) -> Iterator[Finding]:
                 continue
             is_half = bool(parsed.changed_by(completions)) != bool(parsed.changed_by(at_once))
             if holder.text("completionMode") == "Indexed" and is_half:
-                fixed, other = (at_once, completions) if parsed.changed_by(completions) else (completions, at_once)
-                names = ", ".join(sorted(parsed.changed_by(other)))
+                fixed, bound = (at_once, completions) if parsed.changed_by(completions) else (completions, at_once)
+                names = ", ".join(sorted(parsed.changed_by(bound)))
                 message = f"completions and parallelism are {completions.value}, and {names} changes one of them alone"
                 yield breach("forgotten-field", fixed, message, f"bind it to {names} as well")
 

@@ -110,7 +110,7 @@ def _volumes(found_pods: list[Pod[MappingNode]]) -> Iterator[Finding]:
 
 def _mounts(node: MappingNode) -> list[Scalar]:
     """Return the names that all mounts and devices in a node refer to."""
-    lists = (entry.value for each in walk(node) for entry in entries(each) if entry.name in _MOUNTS)
+    lists = (entry.value for inner in walk(node) for entry in entries(inner) if entry.name in _MOUNTS)
     return [name for listed in lists for name in names(listed)]
 
 

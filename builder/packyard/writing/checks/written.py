@@ -70,9 +70,9 @@ def _values(krmfiles: Iterable[Parsed]) -> dict[str, str]:
 
 
 def _definitions(name: str, parsed: Parsed) -> Iterator[Finding]:
-    for each in [*setters.check(parsed, shipped=True), *definitions.check(parsed)]:
-        if each.rule in _OF_DEFINITIONS:
-            yield replace(each, fix="")
+    for of_definition in [*setters.check(parsed, shipped=True), *definitions.check(parsed)]:
+        if of_definition.rule in _OF_DEFINITIONS:
+            yield replace(of_definition, fix="")
     for setter in parsed.definitions.setters.values():
         if setter.required and setter.example is None and setter.description:
             message = f"setter {setter.name} is required and has no example, for commands of pages and for checks"

@@ -121,9 +121,9 @@ def _holds(value: object, wanted: object) -> bool:
     return _same(value, wanted)
 
 
-def _same(value: object, other: object) -> bool:
+def _same(value: object, expected: object) -> bool:
     """Say whether two values are the same: 1 is neither "1" nor true."""
-    return json.dumps(value, sort_keys=True) == json.dumps(other, sort_keys=True)
+    return json.dumps(value, sort_keys=True) == json.dumps(expected, sort_keys=True)
 
 
 def _plain(value: object) -> str:

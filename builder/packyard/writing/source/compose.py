@@ -103,7 +103,7 @@ def compose(workspace: Workspace, package: Package) -> ComposedPackage:
     composed = tuple(item.composed for item in unfolded)
     presets = preset.read_all(workspace.sources, package)
     preset.check(presets, {item.use_case.path: (item.definitions, item.rules) for item in composed})
-    nothing = [each for item in unfolded for each in item.idle]
+    nothing = [part for item in unfolded for part in item.idle]
     objects = {item.composed.use_case.path: item.objects for item in unfolded}
     options = option.gather(workspace, dict(sorted(objects.items())), nothing)
     programs = program.files(workspace.sources, [item.objects for item in unfolded])
@@ -130,8 +130,8 @@ def make(workspace: Workspace, package: Package, use_case: UseCase) -> Unfolded:
     beside = {basename(path): SourceObject(root, PurePosixPath(path).stem) for path, root in _beside(sources, base)}
     by_file = {**beside, **named}
     layers = _layers(workspace, package, base, overlays)
-    krmfiles = [each for layer in layers for each in layer]
-    lent = [[each] for each in package.lent]
+    krmfiles = [krmfile for layer in layers for krmfile in layer]
+    lent = [[krmfile] for krmfile in package.lent]
     words = Words(parts.read_shared(sources, workspace.libraries), [*lent, *layers], use_case.setters, memo)
     folded = {name: item.with_root(words.fold(item.root)) for name, item in sorted(by_file.items())}
     program.check(objects)
@@ -188,7 +188,7 @@ def _parts(workspace: Workspace, package: Package, use_case: UseCase) -> tuple[P
 
 def _beside(sources: Sources, base: Part) -> list[tuple[str, MappingNode]]:
     """Read the objects beside a base, and beside those that it builds on, that no kustomization lists; with files."""
-    below = [each for part in base.resources for each in _beside(sources, part)]
+    below = [path for part in base.resources for path in _beside(sources, part)]
     files = sorted(set(sources.list(base.folder, "*.yaml")) - base.own_files())
     return [*below, *((path, root) for path in files for root in parts.read_objects(sources, path))]
 
@@ -210,7 +210,7 @@ def _check_storage(sources: Sources, package: Package, use_case: UseCase, base: 
     """Refuse a storage whose patches change nothing of what a use case with pods has without it."""
     if not use_case.storage or not has_patches(overlays[-1]):  # else it is there for its definitions
         return
-    stages = (begun(sources, base, each)[0] for each in (overlays[:-1], overlays))
+    stages = (begun(sources, base, stage)[0] for stage in (overlays[:-1], overlays))
     before, after = ([item.root for item in objects if not item.is_local] for objects in stages)
     if changes_nothing(before, after):
         message = f"storage {use_case.storage} changes nothing in {use_case.name}"
@@ -234,10 +234,10 @@ def _layers(workspace: Workspace, package: Package, base: Part, overlays: Sequen
 
     They are those of the base, those that overlays build on, those of overlays side by side, and the package's.
     """
-    below = [each for overlay in overlays for part in overlay.components for each in part.krmfiles()]
+    below = [krmfile for overlay in overlays for part in overlay.components for krmfile in part.krmfiles()]
     beside = [overlay.krmfile for overlay in overlays if overlay.krmfile]
     krmfile = parts.read_krmfile(workspace.sources, package.folder)
-    return [*([each] for each in base.krmfiles()), below, beside, *([[krmfile]] if krmfile else [])]
+    return [*([krmfile] for krmfile in base.krmfiles()), below, beside, *([[krmfile]] if krmfile else [])]
 
 
 def begun(sources: Sources, base: Part, overlays: Sequence[Part]) -> tuple[list[SourceObject], list[Idle]]:
@@ -267,5 +267,5 @@ def _nowhere(package: Package, name: str, line: int, names: set[str]) -> Problem
 def values(files: Mapping[str, bytes], memo: Memo) -> list[dict[str, object]]:
     """Return the objects in files as plain values."""
     texts = (Source(name, data.decode()) for name, data in files.items())
-    found = (to_value(document.root) for source in texts for document in aliases.followed(source, memo))
-    return [value for value in found if isinstance(value, dict)]
+    documents = (to_value(document.root) for source in texts for document in aliases.followed(source, memo))
+    return [value for value in documents if isinstance(value, dict)]

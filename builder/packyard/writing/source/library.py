@@ -99,7 +99,7 @@ def members(sources: Sources) -> list[Member]:
     if sources.is_file(manifest.FILE):
         paths = [path for path in sources.list("", "**/*") if not path.startswith(RECEIPT)]
     else:
-        paths = [path for each in CONTENT for path in (each, *sources.list(each, "**/*"))]
+        paths = [path for name in CONTENT for path in (name, *sources.list(name, "**/*"))]
         paths = [path for path in paths if not _LEFT.search(path)]
     return [
         Member(path=path, data=sources.read(path), executable=sources.is_executable(path))

@@ -62,7 +62,7 @@ def _describe(sources: Sources, kind: str, name: str, folder: str, shared: Mappi
     defined = {key: word for krmfile in part.krmfiles() for key, word in words.read(krmfile, sources.memo).items()}
     known = {**shared, **defined}
     names = words.named({*_asked(sources, part), *defined}, lambda name: known[name].pattern if name in known else "")
-    files = [path for each in (kustomization.FILE, PODS) if sources.is_file(path := f"{folder}/{each}")]
+    files = [path for name in (kustomization.FILE, PODS) if sources.is_file(path := f"{folder}/{name}")]
     roots = list(_objects(part))
     installed = (operators.of(groups.definition(root.text("apiVersion"), root.text("kind"))) for root in roots)
     return Offered(
@@ -81,8 +81,8 @@ def _describe(sources: Sources, kind: str, name: str, folder: str, shared: Mappi
 
 def _asked(sources: Sources, part: Part) -> Iterator[str]:
     """Yield the names in the comments of a part and of all that it is made of."""
-    for each in (*part.resources, *part.components):
-        yield from _asked(sources, each)
+    for inner in (*part.resources, *part.components):
+        yield from _asked(sources, inner)
     named = [*part.files, *(patch.file for patch in part.patches if patch.file), *{pod.path for pod in part.pods}]
     for document in (document for path in named for document in sources.documents(path)):
         for note in find_comments(document):

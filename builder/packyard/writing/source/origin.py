@@ -74,9 +74,9 @@ def follow_names(origins: Origins, composed: Node, node: Node, *above: Place | N
     What it has more is ``above``.
     """
     for entry in entries(composed):
-        other = node.entry(entry.name)
-        origins.add(composed.source, entry.start, _key(other) if other else None, *above)
-        follow_names(origins, entry.value, other.value if other else node, *above)
+        origin = node.entry(entry.name)
+        origins.add(composed.source, entry.start, _key(origin) if origin else None, *above)
+        follow_names(origins, entry.value, origin.value if origin else node, *above)
 
 
 def place_of(node: Node) -> Place | None:
@@ -90,29 +90,29 @@ def place_of(node: Node) -> Place | None:
 
 
 def _children(origins: Origins, pairs: Iterable[tuple[Child, Child]], above: Place | None) -> None:
-    for child, other in pairs:
-        _child(origins, child, other, above)
-        follow(origins, child.value, other.value, above)
+    for child, twin in pairs:
+        _child(origins, child, twin, above)
+        follow(origins, child.value, twin.value, above)
 
 
-def _child(origins: Origins, child: Child, other: Child, above: Place | None) -> None:
-    value, key, source = place_of(other.value), _key(other), child.value.source
+def _child(origins: Origins, child: Child, twin: Child, above: Place | None) -> None:
+    value, key, source = place_of(twin.value), _key(twin), child.value.source
     is_block = isinstance(child.value, Collection) and not child.value.flow
     is_patched = bool(value and key and value.file != key.file)
     first = value if value and (is_patched or not is_block) else key or above
     is_beside = key and first and (key.file, key.line) == (first.file, first.line)
     origins.add(source, child.start, key if is_beside else first)
-    for comment, written in zip(child.head, other.head, strict=False):
-        origins.add(source, comment.start, _comment(written, other) or key or above)
+    for comment, written in zip(child.head, twin.head, strict=False):
+        origins.add(source, comment.start, _comment(written, twin) or key or above)
     if not is_block:
         origins.add(source, child.value.start, first)
-        _block(origins, child.value, other.value)
+        _block(origins, child.value, twin.value)
 
 
 def _block(origins: Origins, composed: Node, node: Node) -> None:
     """Note the lines of a literal block, which are those of its source."""
     place = place_of(node)
-    if not place or not all(isinstance(each, Scalar) and each.style == "|" for each in (composed, node)):
+    if not place or not all(isinstance(scalar, Scalar) and scalar.style == "|" for scalar in (composed, node)):
         return
     first = composed.source.locate(composed.start)[0]
     header = 1 if node.start == 0 else 0  # a whole file has no line like that of the key

@@ -148,7 +148,7 @@ def _use_cases(workspace: Workspace, folder: str, fields: Fields) -> list[UseCas
     common = {"MODEL_NAME": SetterValue(basename(folder).removesuffix("-k8s"), fields.file, 0), **_values(fields)}
     shared = fields.text("namespace", "")
     after = {name: child.texts("after") for name, child in names.items()}
-    cases = [each for name, child in names.items() for each in _entry(workspace, folder, name, child, common, shared)]
+    cases = [case for name, child in names.items() for case in _entry(workspace, folder, name, child, common, shared)]
     if len(cases) > MAX_USE_CASES:
         fields.fault(fields.node, "useCases", f"are {len(cases)} in all, where a package may have {MAX_USE_CASES}")
         return []  # what else is wrong takes long to find in so many
@@ -163,16 +163,16 @@ def _use_cases(workspace: Workspace, folder: str, fields: Fields) -> list[UseCas
 def _after(use_case: UseCase, names: Sequence[str], cases: Sequence[UseCase]) -> tuple[str, ...]:
     """Return the paths of what runs before a use case: of each name the one with its storage, or without any."""
     storages = ("", use_case.storage)
-    return tuple(each.path for name in names for each in cases if each.name == name and each.storage in storages)
+    return tuple(case.path for name in names for case in cases if case.name == name and case.storage in storages)
 
 
 def _check_after(name: str, fields: Fields, names: Sequence[str], cases: Sequence[UseCase]) -> None:
     """Note names that are not there."""
     others = {use_case.name for use_case in cases} - {name}
-    for other in names if cases else ():
-        if other not in others:
-            hint = suggest(other, others)
-            fields.fault(_place(fields, "after", other), "after", f"there is no other use case {other!r}", hint)
+    for later in names if cases else ():
+        if later not in others:
+            hint = suggest(later, others)
+            fields.fault(_place(fields, "after", later), "after", f"there is no other use case {later!r}", hint)
 
 
 def _entry(

@@ -80,7 +80,7 @@ def _read(sources: Sources, folder: str, kind: str, within: tuple[str, ...]) -> 
     configurations = [sources.resolve(path) for path in named]
     patches = read_patches(sources, fields, "patches", file)
     listed = fields.items("replacements")
-    replacements = [each for node in listed for each in replacement.read(fields, node, file, sources)]
+    replacements = [item for node in listed for item in replacement.read(fields, node, file, sources)]
     changes = transformers.read(fields, file) if kind == "Kustomization" else []
     for key in (*_NOT_COMPOSED, *transformers.KEYS):
         if key not in transformers.KEYS or kind == "Component":
@@ -157,8 +157,8 @@ def read_patches(
         file = join(dirname(path), node.value) if isinstance(node, Scalar) else ""
         if pods is not None and file and _patches_pods(sources, file):
             pods += pod_patch.read(sources, normpath(file))
-        elif each := _patch(sources, parent, node, path, key):
-            patches.append(each)
+        elif patch := _patch(sources, parent, node, path, key):
+            patches.append(patch)
     return patches
 
 

@@ -108,7 +108,7 @@ def _steps(patch: PodPatch, states: Mapping[str, Sequence[SourceObject]], fittin
         operations = group.made
         if operations is None or not any(id(item) in inside for item in group.items):
             continue
-        alike = [each for other, each in groups if each.kind == group.kind and (other, each) != (text, group)]
+        alike = [each for group_text, each in groups if each.kind == group.kind and (group_text, each) != (text, group)]
         others = [item for each in alike for item in each.items
                   if id(item) in inside or not _is_refused(item, operations)]  # fmt: skip
         selector = _selector(patch, group, others, named=named)
@@ -164,7 +164,7 @@ def _selector(patch: PodPatch, group: _Group, others: Sequence[SourceObject], *,
             requirements.append((key[0], _requirement(key, group.items, rest)))
             rest = _alike(key, group.items, rest)
         if not rest:
-            return tuple((_SELECTORS[field], ",".join(text for each, text in requirements if text and each == field))
+            return tuple((_SELECTORS[field], ",".join(text for name, text in requirements if text and name == field))
                          for field in dict.fromkeys(field for field, text in requirements if text))  # fmt: skip
     if not alike:
         return ()

@@ -196,7 +196,7 @@ class _Made:
             for of_pod in [list(containers_of(pod, key))]
             for number, node in enumerate(containers(self.spec, key))
         ]
-        if any(each.is_unmet for each in fragments):
+        if any(fragment.is_unmet for fragment in fragments):
             return
         before = len(self.operations)
         if not any(each.reached for each in fragments) and not pod.is_argo:

@@ -86,23 +86,23 @@ class OCIStore(ReadOnly):
     def tag(self, key: str) -> None:
         """Publish a bundle that was pushed, unless somebody else was faster."""
         place = self._place(key)
-        pushed, there = self._bundles[place.repository, place.tag], None
+        pushed, stored = self._bundles[place.repository, place.tag], None
         with suppress(MissingStoreError):  # many hide what is not there yet
-            there = self._tagged(place)
-        if there is None:
+            stored = self._tagged(place)
+        if stored is None:
             self._registry.write_manifest(place.repository, place.tag, pushed.data)
-            there = self._tagged(place)
-        if there is None:
+            stored = self._tagged(place)
+        if stored is None:
             raise UnavailableError(Problem("was written, and is not there", file=place.shown, hint="run again"))
-        check_same(place.shown, there.layer.digest, pushed.layer.digest)
+        check_same(place.shown, stored.layer.digest, pushed.layer.digest)
 
     def put(self, key: str, data: bytes) -> None:
         """Write what is known of a bundle that was pushed or published; see `Store.put`."""
         place = self._place(key)
         bundle = self._bundle(place)
         if place.end in ("", CHECKSUM):
-            there = Digest.of(_line(bundle, place)) if place.end else bundle.layer.digest
-            check_same(place.shown, there, Digest.of(data))
+            stored = Digest.of(_line(bundle, place)) if place.end else bundle.layer.digest
+            check_same(place.shown, stored, Digest.of(data))
         elif (before := self._beside(place, bundle)) and before.annotations.get(TITLE) == place.file:
             check_same(place.shown, before.layer.digest, Digest.of(data))
         else:
@@ -115,12 +115,12 @@ class OCIStore(ReadOnly):
         bundle = self._bundle(place)
         if place.end == CHECKSUM:
             return _line(bundle, place)
-        found = self._beside(place, bundle) if place.end else bundle
-        if found is None:
+        artifact = self._beside(place, bundle) if place.end else bundle
+        if artifact is None:
             raise _missing(place)
-        if found.layer.size > limit:
+        if artifact.layer.size > limit:
             raise too_long(place.shown, limit)
-        return self._registry.blob(place.repository, found.layer)
+        return self._registry.blob(place.repository, artifact.layer)
 
     def list(self, prefix: str, *, age: float = 0) -> Sequence[str]:  # noqa: ARG002  # none has an age
         """Return the keys that begin with ``prefix``: those of all packages that the index has."""
@@ -171,7 +171,7 @@ class OCIStore(ReadOnly):
     def versions(self, name: str) -> Sequence[str]:
         """Return what may be versions of a package: tags that are spelled so."""
         tags = self._registry.tags(self._address.repository(name))
-        return [each for each in map(version_of, tags) if reference.is_version(each)]
+        return [version for version in map(version_of, tags) if reference.is_version(version)]
 
     def version(self, name: str, version: str) -> IndexEntry | None:
         """Return what is there under a version, None for what packyard did not write under that tag."""
@@ -216,10 +216,10 @@ class OCIStore(ReadOnly):
         """Return the manifest of a bundle, as it was read before, or raise `NotFoundError`."""
         at = (place.repository, place.tag)
         if at not in self._bundles:
-            there = self._tagged(place)
-            if there is None or there.type == manifests.REMOVED_TYPE:
+            stored = self._tagged(place)
+            if stored is None or stored.type == manifests.REMOVED_TYPE:
                 raise _missing(place)
-            self._bundles[at] = there
+            self._bundles[at] = stored
         return self._bundles[at]
 
     def _tagged(self, place: _Place) -> Manifest | None:

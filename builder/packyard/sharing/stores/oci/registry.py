@@ -111,10 +111,10 @@ class Registry:
             return
         for _ in range(_LISTINGS):
             before = self.manifest(repository, tag)
-            there = manifests.parse_list(before, what=self.place(repository, tag)) if before else []
-            if any(descriptor.digest == new.digest for descriptor in there):
+            listed = manifests.parse_list(before, what=self.place(repository, tag)) if before else []
+            if any(descriptor.digest == new.digest for descriptor in listed):
                 return
-            self.write_manifest(repository, tag, manifests.compose_list([*there, new]), INDEX_TYPE)
+            self.write_manifest(repository, tag, manifests.compose_list([*listed, new]), INDEX_TYPE)
         hint = "others write there all the time; try again later"
         raise UnavailableError(Problem(f"does not list {new.digest}", file=self.place(repository, tag), hint=hint))
 

@@ -118,10 +118,10 @@ def _take_fields(sound: Iterable[Binding], drifted: Sequence[Binding], known: di
             known[name] = known[name].valued(text)
         settled[name] = known[name].value
     for name, text in texts:
-        found = {} if known[name].is_setter else Pattern(meaning.flat(name, known)).derive(text)
-        if all(settled.get(each, value) == value and known[each].is_text for each, value in found.items()):
-            known.update({each: known[each].valued(value) for each, value in found.items()})
-            settled |= found
+        derived = {} if known[name].is_setter else Pattern(meaning.flat(name, known)).derive(text)
+        if all(settled.get(name, value) == value and known[name].is_text for name, value in derived.items()):
+            known.update({name: known[name].valued(value) for name, value in derived.items()})
+            settled |= derived
 
 
 def _texts(binding: Binding) -> list[str]:

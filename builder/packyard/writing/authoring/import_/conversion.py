@@ -85,7 +85,7 @@ def of_folder(
             (f"packages/{name}/{_DESCRIPTION}",),
         ),
     ]
-    return Imported(name, files, sorted(each.path for each in taken), notes).with_checklist(origin, f"{folder}/")
+    return Imported(name, files, sorted(file.path for file in taken), notes).with_checklist(origin, f"{folder}/")
 
 
 def _paths(here: Workspace, source: Tree) -> dict[str, str]:
@@ -170,16 +170,16 @@ def _faults(
         _put(folder, {WORKSPACE: head.encode(), **files})
         own = workspace.read(folder)
         made = {use_case.path: use_case for use_case in package.read(own, name).use_cases}
-        for each in taken:
+        for file in taken:
             try:
-                composed = compose.make(own, package.read(own, name), made[each.path]).composed
-                _put(folder / "built" / each.path, composed.files)
-                text = builtin.build(folder / "built" / each.path)
-                objects = [to_value(one.root) for one in parse_text(source_of(text, each.path)) if one.root is not None]
-                refuse(_differences(each, objects))
+                composed = compose.make(own, package.read(own, name), made[file.path]).composed
+                _put(folder / "built" / file.path, composed.files)
+                text = builtin.build(folder / "built" / file.path)
+                objects = [to_value(one.root) for one in parse_text(source_of(text, file.path)) if one.root is not None]
+                refuse(_differences(file, objects))
             except InputError as error:
                 mapped = error.mapped(lambda problem: problem._replace(file=problem.file.removeprefix(f"{root}/")))
-                faults[each.path] = mapped.problems
+                faults[file.path] = mapped.problems
     return faults
 
 
@@ -191,8 +191,8 @@ def _put(folder: Path, files: Mapping[str, bytes]) -> None:
 
 
 def _differences(use_case: UseCase, composed: Iterable[object]) -> Iterator[Problem]:
-    one, other = _by_identity(use_case.objects), _by_identity(composed)
-    for key in sorted(key for key in one.keys() | other.keys() if one.get(key) != other.get(key)):
+    imported, rebuilt = _by_identity(use_case.objects), _by_identity(composed)
+    for key in sorted(key for key in imported.keys() | rebuilt.keys() if imported.get(key) != rebuilt.get(key)):
         yield Problem(f"{' '.join(key)} is not composed as it was", file=use_case.path, hint="please report it")
 
 

@@ -43,8 +43,8 @@ def read(documents: Sequence[Document], notes: list[Note]) -> NamedFields:
     """Read the comments of some documents."""
     named = NamedFields()
     roots = [document.root for document in documents]
-    found = [each for root in roots for each in tagged.find(root)]
-    texts = [(each.pattern, node) for each in found if isinstance(node := each.node, Scalar) and not is_null(node)]
+    fields = [each for root in roots for each in tagged.find(root)]
+    texts = [(each.pattern, node) for each in fields if isinstance(node := each.node, Scalar) and not is_null(node)]
     values = {setter.name: setter.value for setter in derive(roots) if not setter.is_list}
     for pattern, node in texts:  # kpt itself derives nothing from an empty text, and sets it nevertheless
         values = {**pattern.derive(node.value, empty=True), **values}
@@ -52,7 +52,7 @@ def read(documents: Sequence[Document], notes: list[Note]) -> NamedFields:
         types = {type_of(node) for pattern, node in texts if pattern.sole_name == setter}
         named.words[setter] = Word(setter, value, is_setter=True, schema=typed(types))
     patterns: dict[str, str] = {}
-    for each in found:
+    for each in fields:
         fault = _list(each, each.node, named) if isinstance(each.node, SequenceNode) else _text(each, values)
         if fault:
             at = f"{each.node.place}: {path_text(each.path)}: {each.pattern.text}: {fault}"
@@ -79,9 +79,9 @@ def functions(file: Source) -> Iterator[Note]:
                 yield Note(LOST, "functions of the pipeline", todo, (f"{file.name}: {entry.name}: {called}",))
 
 
-def _list(each: Tagged, node: SequenceNode, named: NamedFields) -> str:
+def _list(field: Tagged, node: SequenceNode, named: NamedFields) -> str:
     """Define the setter of a list; say why it cannot be bound."""
-    name = each.pattern.sole_name
+    name = field.pattern.sole_name
     texts = tuple(scalar.value for scalar in scalars(node))
     if name is None or len(texts) < len(node.items):
         return "a list has one setter, which sets it as a whole"
@@ -89,12 +89,12 @@ def _list(each: Tagged, node: SequenceNode, named: NamedFields) -> str:
     return "" if word.values == texts else "its other fields show other values"
 
 
-def _text(each: Tagged, values: Mapping[str, str]) -> str:
-    assert isinstance(each.node, Scalar)
-    if is_null(each.node) or each.node.style in "|>":
+def _text(field: Tagged, values: Mapping[str, str]) -> str:
+    assert isinstance(field.node, Scalar)
+    if is_null(field.node) or field.node.style in "|>":
         return "setters give texts of one line"
     try:
-        text = each.pattern.expand(values, "")
+        text = field.pattern.expand(values, "")
     except InputError as error:
         return str(error)
-    return "" if text == each.node.value else f"yields {text!r}, not {each.node.value!r}"
+    return "" if text == field.node.value else f"yields {text!r}, not {field.node.value!r}"

@@ -127,7 +127,7 @@ def expand(name: str, words: Mapping[str, Word]) -> list[str]:
     word = words[name]
     if word.values is not None:
         return list(word.values)
-    values = {each: dict(word.enum).get(word.value, word.value) for each, word in words.items() if word.is_setter}
+    values = {name: dict(word.enum).get(word.value, word.value) for name, word in words.items() if word.is_setter}
     return [MARKER.sub(lambda match: values.get(match[1], match[0]), flat(name, words))]
 
 

@@ -251,10 +251,10 @@ class Tree:
                 self._list(part, key, item)
         patches = [_patch(key, item) for key in _OF_PATCHES for item in _items(root, key)]
         kept = {key: [make.like(item, make.clone) for item in _items(root, key)] for key in _KEPT}
-        for each in (*patches, *kept["replacements"]):
-            if path := each.value.scalar("path"):
+        for patch in (*patches, *kept["replacements"]):
+            if path := patch.value.scalar("path"):
                 self._add(part, path.value)
-            if (text := each.value.scalar("patch")) and (entry := each.value.entry("patch")):
+            if (text := patch.value.scalar("patch")) and (entry := patch.value.entry("patch")):
                 part.inline += [(entry, document) for document in _documents(embedded(text))]
         for key, items in (("patches", patches), *kept.items()):
             part.entries += [make.entry(key, make.sequence("", items))] if items else []
@@ -303,7 +303,7 @@ def name(parts: Iterable[Part], stem: str) -> None:
         steps = [step for step in steps if step] or ["base"]
         names = ["-".join([stem, *steps[-length:]]) for length in range(1, len(steps) + 1)]
         names = [*([stem] if alone else []), *names, *(f"{names[-1]}-{number}" for number in range(2, len(taken) + 3))]
-        part.folder = next(path for each in names if (path := f"{above}/{each}") not in taken)
+        part.folder = next(path for name in names if (path := f"{above}/{name}") not in taken)
         taken.add(part.folder)
 
 

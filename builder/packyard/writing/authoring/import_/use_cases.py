@@ -29,7 +29,7 @@ def leaves(sources: Sources) -> list[str]:
     kinds = {folder: top.text("kind") for folder, top in roots.items() if isinstance(top, MappingNode)}
     leaves = [folder for folder in roots if (folder or ".") not in below and kinds.get(folder) != "Component"]
     for folder in map(dirname, _visible(sources, KPTFILE)):
-        if not any(holds(folder, other) for other in roots) and not any(holds(leaf, folder) for leaf in leaves):
+        if not any(holds(folder, root) for root in roots) and not any(holds(leaf, folder) for leaf in leaves):
             leaves.append(folder)
     return sorted(leaves)
 
@@ -46,9 +46,9 @@ def kustomizations(sources: Sources, folder: str) -> list[str]:
     return [path for name in kustomization.NAMES if sources.is_file(path := join(folder, name))]
 
 
-def holds(folder: str, other: str) -> bool:
+def holds(folder: str, path: str) -> bool:
     """Say whether a path is a folder, or below it."""
-    return not folder or f"{other}/".startswith(f"{folder}/")
+    return not folder or f"{path}/".startswith(f"{folder}/")
 
 
 def paths(folders: Sequence[str], prefix: str, shown: str, name: str) -> dict[str, str]:
@@ -66,10 +66,10 @@ def paths(folders: Sequence[str], prefix: str, shown: str, name: str) -> dict[st
         marked = {folder: "/".join(folder.split("/")[skipped:]) or name for folder in folders}
     named = {folder: "/".join(map(_step, path.split("/"))) for folder, path in marked.items()}
     for folder, path in named.items():
-        if any(other.startswith(f"{path}/") for other in named.values()):
+        if any(outer.startswith(f"{path}/") for outer in named.values()):
             named[folder] = f"{path}/{_OUTER}"  # beside those in it
     for folder, path in named.items():
-        others = [other for other in folders if other != folder and f"{named[other]}/".startswith(f"{path}/")]
+        others = [outer for outer in folders if outer != folder and f"{named[outer]}/".startswith(f"{path}/")]
         if others or not all(map(NAME.fullmatch, path.split("/"))):
             what = f"would be one use case with {others[0]}" if others else "is no name for a use case"
             hint = "rename the folder: lower case letters, digits and dashes"
