@@ -30,8 +30,7 @@ def find(objects: Sequence[Object]) -> list[PodSet]:
     """Return the pods of objects, with their numbers at the largest moment."""
     trained = [mapping(item.get("spec")) for item in objects if kind_of(item) == (TRAINER, "TrainJob")]
     nodes = {
-        text(mapping(trained_pods.get("runtimeRef")).get("name")): mapping(trained_pods.get("trainer")).get("numNodes")
-        for trained_pods in trained
+        text(mapping(job.get("runtimeRef")).get("name")): mapping(job.get("trainer")).get("numNodes") for job in trained
     }
     return [
         PodSet(f"{text(item.get('kind'))} {name_of(item)}", pod, _count(pod, nodes.get(name_of(item))), pod.is_argo)
