@@ -36,15 +36,15 @@ def carried(asked: Reference, pin: Pin | None = None) -> Bundle:
     from packyard.writing.build.draft import compose_draft
     from packyard.writing.source import workspace
 
+    if asked.name not in (names := carried_names()):
+        hint = suggest(asked.name, names) or "packyard list shows what it has"
+        raise InputError(Problem(f"packyard's catalogue has no {asked.name!r}", hint=hint))
     if not asked.admits(__version__):
         hint = "name a channel that has it: --from CHANNEL"
         if pin:
             hint = f"install packyard {pin.version}, or pin this one: packyard get {asked.name} --lock FILE"
         problem = f"this packyard carries version {__version__}, not {asked.version or asked.choice}"
         raise InputError(Problem(problem, hint=hint))
-    if asked.name not in (names := carried_names()):
-        hint = suggest(asked.name, names) or "packyard list shows what it has"
-        raise InputError(Problem(f"packyard's catalogue has no {asked.name!r}", hint=hint))
     bundle = compose_draft(workspace.built_in(), __version__, asked.name).bundle()
     if pin and not pin.admits(bundle.tar, bundle.digest):
         problem = f"{bundle.name}@{bundle.version} is not what is pinned: tar {bundle.tar}, not {pin.tar}"
