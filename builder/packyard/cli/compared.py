@@ -6,7 +6,7 @@ from collections.abc import Collection, Sequence
 from pathlib import Path
 
 from packyard.cli import bundles, preferences, untarred
-from packyard.core.bundle import address, archive, manifest
+from packyard.core.bundle import address, archive, manifest, reference
 from packyard.core.bundle.archive import LIMITS
 from packyard.core.bundle.manifest import Manifest
 from packyard.core.bundle.reference import Reference
@@ -28,6 +28,8 @@ def read(word: str, channel: str | None) -> Packages:
         bundle = bundles.read(path)
     elif "/" in word and "@" not in word.partition("/")[0]:
         raise InputError(Problem("no such file or folder", file=word))
+    elif reference.is_version(word):
+        raise InputError(Problem(f"{word} is a version", hint=f"name its package, too: NAME@{word}"))
     else:
         bundle = bundles.find(Reference.parse(word.partition("/")[0]), preferences.source(channel))
     return {bundle.name: files_of(bundle.members)}
