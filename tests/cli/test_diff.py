@@ -160,7 +160,7 @@ def test_says_what_cannot_be_compared(channel: Path, tmp_path: Path, words: list
     assert says in found.stderr, found.stderr
 
 
-def test_a_version_without_its_package_is_refused(channel: Path, tmp_path: Path) -> None:
+def test_a_version_without_its_package_is_refused(channel: Path) -> None:
     refused = tiny.packyard("diff", "p@1.0", "1.1", "--from", channel)
     assert (refused.returncode, refused.stderr) == (1, "error: 1.1 is a version (name its package, too: NAME@1.1)\n")
 
