@@ -36,7 +36,8 @@ def carried(asked: Reference, pin: Pin | None = None) -> Bundle:
     from packyard.writing.build.draft import compose_draft
     from packyard.writing.source import workspace
 
-    if asked.name not in (names := carried_names()):
+    here = workspace.built_in()
+    if asked.name not in (names := here.package_names()):
         hint = suggest(asked.name, names) or "packyard list shows what it has"
         raise InputError(Problem(f"packyard's catalogue has no {asked.name!r}", hint=hint))
     if not asked.admits(__version__):
@@ -45,7 +46,7 @@ def carried(asked: Reference, pin: Pin | None = None) -> Bundle:
             hint = f"install packyard {pin.version}, or pin this one: packyard get {asked.name} --lock FILE"
         problem = f"this packyard carries version {__version__}, not {asked.version or asked.choice}"
         raise InputError(Problem(problem, hint=hint))
-    bundle = compose_draft(workspace.built_in(), __version__, asked.name).bundle()
+    bundle = compose_draft(here, __version__, asked.name).bundle()
     if pin and not pin.admits(bundle.tar, bundle.digest):
         problem = f"{bundle.name}@{bundle.version} is not what is pinned: tar {bundle.tar}, not {pin.tar}"
         raise IntegrityError(Problem(problem, hint="another packyard of this version made the pin: install that one"))

@@ -216,4 +216,4 @@ data:
     package = make(tmp_path / "package", "integer", resource)
     set_values(package, {"V": ["1000"]})
     assert 'USER_ID: "1000" #' in (package / "r.yaml").read_text("utf-8")
-    assert build(kustomize5, package)[0]["data"] == {"USER_ID": "1000"}  # type: ignore[index]
+    assert build(kustomize5, package)[0]["data"] == {"USER_ID": "1000"}

@@ -57,10 +57,9 @@ def run(arguments: argparse.Namespace) -> int:
 
 def _tell_unverified(channel: Store, trusted: Trust) -> None:
     """Say that an index which names a signer was compared with no key."""
-    index = access.current(channel, trusted.optional()) if not trusted.is_required else None
-    if index and index.others:
-        for line in trusted.signed((), index.others):
-            output.note(line)
+    index = access.current(channel, trusted)
+    for line in trusted.signed(index.signers, index.others) if index.others else ():
+        output.note(line)
 
 
 def _repair(channel: Store, arguments: argparse.Namespace) -> None:
