@@ -189,7 +189,7 @@ def test_kinds_operators_and_queues() -> None:
 
 def test_without_a_use_case_the_operators_are_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """As whoever keeps a cluster asks before there is a package."""
-    jobset = next(operator for operator in OPERATORS if operator.name == "JobSet")
+    jobset = next(operator for operator in OPERATORS if operator.operator == "JobSet")
     deployment = running(jobset, "v0.9.0") | {"status": {"availableReplicas": 1}}
     program = tmp_path / "bin/kubectl"
     program.parent.mkdir()
