@@ -12,6 +12,7 @@ from pathlib import Path
 from shlex import quote
 
 from packyard.core.bundle import address, shipped
+from packyard.core.errors import IntegrityError
 from packyard.core.files.tree import Tree
 from packyard.using.setters import krmfile
 from packyard.using.setters.definition import Setter
@@ -23,7 +24,10 @@ def differing(directory: Path, values: Mapping[str, Sequence[str]]) -> Iterator[
 
     One that lacks a required value is not used, and a value that was shipped as another one is meant to be.
     """
-    package = shipped.package_of(directory)
+    try:
+        package = shipped.package_of(directory)
+    except IntegrityError:  # which others say
+        return
     path = os.path.relpath(os.path.realpath(directory), package[0]) if package else ""
     if package is None or path not in package[1].use_cases:
         return
