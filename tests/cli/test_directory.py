@@ -124,7 +124,7 @@ def test_an_address_of_nothing_names_what_is_there(tmp_path: Path) -> None:
         ("tiny-k8s/mlops", "tiny-k8s/mlops is more than one use case (name one: tiny-k8s/multi-node, tiny-k8s/single"),
         (
             "other/multi-node",
-            "catalogue has no 'other', and other is not a directory here (packyard list shows what it has)",
+            "carries no package 'other', and other is not a directory here (packyard list shows what it has)",
         ),
         ("../nowhere/multi-node", "is not a directory"),
         ("llm-serving", "llm-serving has several use cases (name one: llm-serving/claim, "),
