@@ -28,6 +28,7 @@ FILES = {
     "base/kustomization.yaml": "resources: [web.yaml]\nconfigMapGenerator: [{name: settings, literals: [A=1]}]\n",
     "base/web.yaml": BASE,
 }
+VALUE = "fieldPaths: [spec.template.spec.containers.0.env.0.value]"
 TARGET, REFUSED, FIELD = "entry-without-target", "kustomize-refuses", "unknown-kustomize-field"
 
 
@@ -37,6 +38,11 @@ def patch(text: str, target: str = "name: web") -> str:
 
 def operation(word: str, path: str, target: str = "name: web") -> str:
     return patch(f"- {{op: {word}, path: {path}, value: b}}", target)
+
+
+def copied(name: str, path: str, to: str, field: str = VALUE) -> str:
+    source = f"source: {{kind: Service, name: {name}, fieldPath: {path}}}"
+    return f"replacements:\n- {source}\n  targets: [{{select: {{kind: Deployment, name: {to}}}, {field}}}]\n"
 
 
 DELETED = "{$patch: delete, apiVersion: apps/v1, kind: Deployment, metadata: {name: web}}"
@@ -52,6 +58,15 @@ CASES = [
     (patch("spec: {replicas: 2}"), patch("{apiVersion: a, kind: b, metadata: {name: c}, spec: {a: 2}}"), REFUSED, True),
     (operation("add", "/a").replace("target:", "#"), operation("add", "/a"), REFUSED, True),
     (operation("add", "/a", "name: webs"), patch(DELETED) + 'images: [{name: tools, newTag: "2"}]\n', TARGET, False),
+    (copied("wed", "metadata.name", "web"), copied("web", "metadata.name", "web"), TARGET, True),
+    (copied("web", "spec.no", "web"), copied("web", "spec.selector.app", "web"), TARGET, True),
+    (copied("web", "metadata.name", "wed"), copied("web", "metadata.name", "w.*"), TARGET, False),
+    (
+        copied("web", "metadata.name", "web", "fieldPaths: [spec.no]"),
+        copied("web", "metadata.name", "web", "fieldPaths: [spec.no], options: {create: true}"),
+        TARGET,
+        True,
+    ),
     ("replicas: [{name: b-web, count: 2}]\n", "namePrefix: a-\nreplicas: [{name: a-web, count: 2}]\n", TARGET, True),
     ("images: [{name: 'tools:1', newTag: '2'}]\n", "images: [{name: tools, newTag: '2'}]\n", TARGET, False),
 ]

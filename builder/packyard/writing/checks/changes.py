@@ -1,9 +1,9 @@
-"""What a kustomization makes of objects: its patches change them, its labels are added.
+"""What a kustomization makes of objects: its patches change them, its labels are added, its replacements copy values.
 
     labels: [{pairs: {app: web}, includeSelectors: true}]    objects, pods and selectors have the label
     patches: [{path: replicas.yaml}]                         what the patch says is judged where it says it
 
-What kustomize alone can say, for example its replacements, is left as it is, and the build is not known to be complete.
+What kustomize alone can say is left as it is, and the build is not known to be complete.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ from __future__ import annotations
 import posixpath
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 
 from packyard.core.errors import InputError, suggest
 from packyard.core.kubernetes.kustomization import GROUP
@@ -18,8 +19,9 @@ from packyard.core.yaml import aliases, make
 from packyard.core.yaml.document import items, mappings
 from packyard.core.yaml.fields import Fields
 from packyard.core.yaml.node import Document, Entry, MappingNode, Node, Scalar
+from packyard.core.yaml.sources import Sources
 from packyard.core.yaml.span import embedded
-from packyard.using.kustomize import selector
+from packyard.using.kustomize import replacement, selector
 from packyard.using.kustomize.accumulate import SourceObject, accumulate
 from packyard.using.kustomize.part import Part, Patch
 from packyard.using.kustomize.patch import AbsentError, MisfitError
@@ -71,7 +73,9 @@ def apply(
                 _label(item, pairs, selectors=selectors, templates=templates)
             except InputError:  # a text where labels stand, of which the schema tells
                 changes.complete = False
-    changes.complete = changes.complete and not items(root.get("replacements"))
+    is_renamed = any(root.get(field) for field in ("namePrefix", "nameSuffix", "namespace"))
+    for node in items(root.get("replacements")):
+        _replace(node, root, changes, is_certain=is_certain and is_known and changes.complete and not is_renamed)
     return changes
 
 
@@ -128,6 +132,25 @@ def _refused(patch: Patch, root: Node) -> Iterator[Finding]:
         if path and path.value and not path.value.startswith("/"):
             message = f"the path {path.value} does not begin with /: kustomize changes the object itself"
             yield breach("entry-without-target", path, message, f"/{path.value}", severity="error")
+
+
+def _replace(node: Node, root: MappingNode, changes: Changes, *, is_certain: bool) -> None:
+    """Copy a value as one of ``replacements`` says; options and files are left to kustomize."""
+    fields, idle = Fields(root, root.source.name, ""), list[Mapping[tuple[str, int, str], bool]]()
+    is_inline = isinstance(node, MappingNode) and node.get("path") is None
+    rules = replacement.read(fields, node, "", Sources(Path())) if is_inline else []
+    changes.complete = changes.complete and bool(rules) and not fields.problems
+    try:
+        accumulate(Part("", replacements=() if fields.problems else tuple(rules)), changes.objects, idle)
+    except InputError as error:
+        changes.complete = False
+        if is_certain:
+            changes.findings += (finding("entry-without-target", problem, "error") for problem in error.problems)
+    changes.complete = changes.complete and not any(nothing for part in idle for nothing in part.values())
+    for target in (target for rule in rules for target in rule.targets if is_certain):
+        if not any(selector.selects(target.select, item.root, item.identity) for item in changes.objects):
+            message = "no object is the target of this replacement, which kustomize passes over"
+            changes.findings.append(breach("entry-without-target", target.node, message, "correct the target"))
 
 
 def _patches(root: MappingNode, folder: str, files: Files) -> Iterator[Patch | None]:
