@@ -1,4 +1,4 @@
-"""Fetch a package, verify it and unpack it: from a channel, or from the catalogue that packyard carries.
+"""Fetch a package, verify it and unpack it: from a channel, or from the packages that packyard carries.
 
 packyard get NAME                          the catalogue of this packyard, if no
                                            channel is configured
