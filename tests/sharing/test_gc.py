@@ -104,7 +104,7 @@ def test_what_is_open_or_the_latest_stays(store: Store) -> None:
         ("bert@2.0-rc1", "removed", "it is a pre-release"),
     ]
     assert [each.status for each in gc(store, Policy(keep=1), ["gpt"], by=Publisher(key=KEY))] == []
-    with pytest.raises(InputError, match="no bundle 'brt'"):
+    with pytest.raises(InputError, match="no package 'brt'"):
         ran(store, Policy(keep=1), "brt")
 
 

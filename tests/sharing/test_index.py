@@ -91,7 +91,7 @@ def test_says_why_it_chose(choice: str, version: str, why: str) -> None:
         ({"kind": "IndexHead"}, "expected packyard/v1 Index, found packyard/v1 IndexHead"),
         ({"number": 0}, "number: expected 1 or more"),
         ({"channel": "x"}, "channel: 'x' is not the id of a channel"),
-        ({"packages": {"../x": {"record": Digest.of(b"")}}}, "is not a name for a bundle"),
+        ({"packages": {"../x": {"record": Digest.of(b"")}}}, "is not a name for a package"),
         ({"packages": {"bert": {"version": "1.0"}}}, "packages.bert.record: is missing"),
         ({"shards": {"2": Digest.of(b"")}}, "shards: expected the digests of shards"),
         ({"shards": {"0": Digest.of(b"")}}, "shards: expected the digests of shards"),

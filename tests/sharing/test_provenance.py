@@ -117,7 +117,7 @@ ATTACKS: dict[str, tuple[bytes, str]] = {
     ),
     "a name that is a path": (
         _changed(lambda s: s["predicate"]["buildDefinition"]["externalParameters"].update(name="../x")),
-        "is not a name for a bundle",
+        "is not a name for a package",
     ),
     "a commit that is a flag of git": (
         _changed(lambda s: _dependencies(s)[0].update(digest={"gitCommit": "--upload-pack=x"})),

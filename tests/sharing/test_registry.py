@@ -370,7 +370,7 @@ def test_an_identity_token_is_exchanged(tmp_path: Path) -> None:
 
 def test_what_is_not_there_is_said_to_be_missing_with_the_nearest_name(registry: Registry) -> None:
     publish(open_store(registry.address), [bundle()])
-    with pytest.raises(InputError, match=r"no bundle 'brt' \(did you mean 'bert'"):
+    with pytest.raises(InputError, match=r"no package 'brt' \(did you mean 'bert'"):
         fetch(open_store(registry.address), "brt")
     with pytest.raises(InputError, match=r"no version '2\.0' of bert \(it has 1\.0\)"):
         fetch(open_store(registry.address), "bert@2.0")
