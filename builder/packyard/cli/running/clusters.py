@@ -21,6 +21,7 @@ from packyard.running.runs.kubectl import Kubectl
 from packyard.running.runs.rendered import Rendered
 from packyard.running.runs.status import RoleStatus, RunStatus
 from packyard.running.runs.workloads import PodStatus
+from packyard.using.options import earlier
 from packyard.using.setters import krmfile
 from packyard.using.setters.packages import read_krmfile, read_package
 
@@ -90,6 +91,8 @@ def find_for(
         state.tell_pending(Tree(use_case.directory))
         command = use_case.command(verb, *typed(arguments))
         name = _new_name(use_case) if is_named else {}
+        for difference in earlier.differing(use_case.directory, use_case.values):
+            output.warning(difference)
         rendered = Rendered.of(
             use_case.directory,
             {**use_case.values, **name},
