@@ -14,9 +14,10 @@ from packyard.core.files.paths import WORKSPACE
 from packyard.core.yaml.document import parse_text, source_of
 from packyard.core.yaml.values import double_quoted, quoted, to_value
 from packyard.using.kustomize import builtin
+from packyard.using.setters.definition import Setter
 from packyard.writing.authoring.import_ import upstream, use_cases
-from packyard.writing.authoring.import_.bind import Binder
-from packyard.writing.authoring.import_.meaning import GIVEN, krmfile
+from packyard.writing.authoring.import_.definitions import GIVEN, krmfile
+from packyard.writing.authoring.import_.definitions import text as definition_text
 from packyard.writing.authoring.import_.note import DOUBTFUL, LOST, Note, checklist, joined
 from packyard.writing.authoring.import_.upstream import Build, Part, Tree, UseCase
 from packyard.writing.source import compose, package, workspace
@@ -66,7 +67,7 @@ def of_folder(
     paths = _paths(here, source)
     as_built: dict[str, str] = {}
     while True:
-        taken, binder = _take(source, paths, as_built)
+        taken = _take(source, paths, as_built)
         files = _files(name, taken)
         faults = _faults(here, name, taken, files)
         if not faults or faults.keys() <= as_built.keys():
@@ -75,7 +76,7 @@ def of_folder(
     problems = [problem for some in faults.values() for problem in some]
     refuse(problems)
     _check_free(here, dict.fromkeys(path.rpartition("/")[0] for path in files))
-    notes = [*source.notes, *source.left(), *binder.notes]
+    notes = [*source.notes, *source.left()]
     notes += [
         Note(DOUBTFUL, "what the model is", "say it in package.yaml, for lists and the README", (", ".join(_UNKNOWN),)),
         Note(
@@ -97,7 +98,7 @@ def _paths(here: Workspace, source: Tree) -> dict[str, str]:
     return use_cases.paths(source.folders, here.prefix, shown, source.sources.root_dir.resolve().name)
 
 
-def _take(source: Tree, paths: Mapping[str, str], as_built: Mapping[str, str]) -> tuple[list[UseCase], Binder]:
+def _take(source: Tree, paths: Mapping[str, str], as_built: Mapping[str, str]) -> list[UseCase]:
     """Take use cases, or refuse all that cannot be taken; those without an object are left out, unless all are."""
     source.begin()
     taken: list[UseCase] = []
@@ -112,10 +113,9 @@ def _take(source: Tree, paths: Mapping[str, str], as_built: Mapping[str, str]) -
     refuse(Problem("holds no object", file=source.sources.shown(use_case.folder)) for use_case in taken if not filled)
     places = tuple(source.sources.shown(use_case.folder) for use_case in taken if not use_case.objects)
     source.notes += [Note(LOST, "use cases without an object", "nothing", places)] if places else []
-    binder, parts = Binder(), _parts(filled)
-    for part in parts:
-        part.bind(binder)
-    return filled, binder
+    for part in _parts(filled):
+        part.bind(source.notes)
+    return filled
 
 
 def _parts(taken: Iterable[UseCase]) -> list[Part]:
@@ -127,18 +127,18 @@ def _files(name: str, taken: Sequence[UseCase]) -> dict[str, bytes]:
     parts = _parts(taken)
     upstream.name(parts, name.removesuffix("-k8s"))
     texts: dict[str, set[str]] = {}
-    for word in (word for part in parts for word in part.words.values()):
-        texts.setdefault(word.name, set()).add(word.text())
+    for definition in (definition for part in parts for definition in part.defined.values()):
+        texts.setdefault(definition.name, set()).add(definition_text(definition))
     files: dict[str, bytes] = {}
     for part in parts:
         written = part.write(f"{basename(part.folder)} of {name}.")
-        own = [word for word in part.words.values() if len(texts[word.name]) > 1]
+        own = [definition for key, definition in part.defined.items() if len(texts[key]) > 1]
         written |= {"Krmfile": krmfile(own)} if own else {}
         files |= {f"{part.folder}/{file}": data for file, data in written.items()}
     files[f"packages/{name}/package.yaml"] = _package(name, taken)
     files[f"packages/{name}/docs/00-title.md"] = f"# {name}\n".encode()
     files[f"packages/{name}/{_DESCRIPTION}"] = b"Imported, and not described yet.\n"
-    shared = {key: word for part in parts for key, word in part.words.items() if len(texts[key]) == 1}
+    shared = {key: definition for part in parts for key, definition in part.defined.items() if len(texts[key]) == 1}
     if shared:
         files[f"packages/{name}/Krmfile"] = krmfile(shared.values())
     return files
@@ -150,8 +150,9 @@ def _package(name: str, taken: Sequence[UseCase]) -> bytes:
     for use_case in taken:
         says = {"base": basename(use_case.part.folder)}
         says |= {"namespace": quoted(use_case.namespace, flow=True)} if use_case.namespace else {}
-        words = {key: word for part in use_case.part.all() for key, word in part.words.items()}
-        values = [f"{key}: {double_quoted(words[key].value)}" for key in GIVEN if key in words and words[key].is_setter]
+        defined = {key: definition for part in use_case.part.all() for key, definition in part.defined.items()}
+        setters = (setter for key in GIVEN if isinstance(setter := defined.get(key), Setter))
+        values = [f"{setter.name}: {double_quoted(setter.value)}" for setter in setters]
         says |= {"setters": f"{{{', '.join(values)}}}"} if values else {}
         lines.append(f"  {use_case.path}: {{{', '.join(f'{key}: {text}' for key, text in says.items())}}}")
     return "".join(f"{line}\n" for line in lines).encode()

@@ -34,8 +34,8 @@ from packyard.using.setters.krmfile import NAME as KRMFILE
 from packyard.using.setters.krmfile import Krmfile, parse_krmfile
 from packyard.using.setters.packages import DEFINITIONS, KPTFILE
 from packyard.writing.authoring.import_ import kpt, use_cases
-from packyard.writing.authoring.import_.bind import Binder
-from packyard.writing.authoring.import_.meaning import Word
+from packyard.writing.authoring.import_.bind import bind
+from packyard.writing.authoring.import_.definitions import Definition
 from packyard.writing.authoring.import_.note import LOST, Note
 from packyard.writing.authoring.import_.use_cases import kustomizations
 
@@ -72,7 +72,7 @@ class Part:
     head: Sequence[Comment] = ()
     krmfile: Krmfile | None = None
     kptfile: Source | None = None
-    words: dict[str, Word] = field(default_factory=dict)
+    defined: dict[str, Definition] = field(default_factory=dict)
 
     def all(self) -> Iterator[Part]:
         """Yield all that it builds on, and the part itself."""
@@ -84,9 +84,9 @@ class Part:
         """Return what may have bound fields."""
         return [*(each for some in self.documents.values() for each in some), *(each for _, each in self.inline)]
 
-    def bind(self, binder: Binder) -> None:
-        """Write setter comments into its files, and take the words that these reach."""
-        edits, self.words = binder.bind(self.read(), self.krmfile)
+    def bind(self, notes: list[Note]) -> None:
+        """Write setter comments into its files, and take the definitions that these reach."""
+        edits, self.defined = bind(self.read(), self.krmfile, notes)
         left = iter(edits)
         for path, documents in self.documents.items():
             own = [edit for _ in documents for edit in next(left)]
@@ -97,7 +97,7 @@ class Part:
             if own := next(left):
                 entry.value = make.literal(proof.apply_to_text(document.source, own, [document]).lstrip("\n"), "")
         if self.kptfile:
-            binder.notes += kpt.functions(self.kptfile)
+            notes += kpt.functions(self.kptfile)
 
     def write(self, says: str) -> dict[str, bytes]:
         """Return its files; ``says`` is what it is, where its author says nothing."""
