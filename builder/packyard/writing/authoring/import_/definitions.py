@@ -89,7 +89,8 @@ def reached(names: Iterable[str], known: Definitions) -> dict[str, Definition]:
     """Return the definitions that some names need."""
     patterns = {name: substitution.pattern for name, substitution in known.substitutions.items()}
     needed = named(names, lambda name: patterns.get(name, ""))
-    return {name: each for name, each in {**known.substitutions, **known.setters}.items() if name in needed}
+    every: dict[str, Definition] = {**known.substitutions, **known.setters}
+    return {name: definition for name, definition in every.items() if name in needed}
 
 
 def texts(definition: Definition, known: Definitions) -> list[str]:
