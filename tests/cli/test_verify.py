@@ -145,11 +145,3 @@ def test_a_forged_manifest_of_a_directory_is_found(channel: Path, tmp_path: Path
     process = packyard("verify", folder, "--from", channel)
     assert process.returncode == 1
     assert f"packyard.json: is not the packyard.json of p@1.0 in {channel} (--from)" in process.stderr
-
-
-@pytest.mark.parametrize("what", ["nothing", "empty"])
-def test_what_is_no_package_is_refused(tmp_path: Path, what: str) -> None:
-    (tmp_path / "empty").mkdir()
-    process = packyard("verify", tmp_path / what)
-    assert process.returncode == 1
-    assert ("no such file" if what == "nothing" else "has no packyard.json") in process.stderr
