@@ -30,7 +30,7 @@ from packyard.core.digest import Digest
 from packyard.core.errors import InputError, PackyardError, Problem, UnavailableError
 from packyard.core.files.regular import LIMIT
 from packyard.sharing.stores.content import cache_control, content_type
-from packyard.sharing.stores.network import LOOK, OverdueError, authorities, late, within
+from packyard.sharing.stores.network import LOOK, authorities, within
 from packyard.sharing.stores.store import (
     PATIENCE,
     PROBES,
@@ -222,11 +222,9 @@ class BucketStore:
     def _ask(self, place: str, call: Callable[[ObjectStore], _T]) -> _T:
         """Let obstore ask the server, as long as a call may take; what it raises is told in our words."""
         try:
-            return within(self.patience, lambda: call(self.open()))
+            return within(self.patience, place, lambda: call(self.open()))
         except PackyardError:
             raise
-        except OverdueError:
-            raise late(place, self.patience) from None
         except (exceptions.AlreadyExistsError, exceptions.PreconditionError):
             raise _RefusedError(Problem("the server refuses", file=place)) from None
         except Exception as error:  # obstore raises classes of its own, of Python, and of providers of credentials

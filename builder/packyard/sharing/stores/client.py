@@ -1,7 +1,7 @@
 """Web servers, and the one way to ask them, within bounds.
 
-`requests` connects, and urllib3's `Retry` repeats what a server is too busy for, or breaks off; `Client` does so within
-a body. All that packyard sends may be sent twice. What both leave open:
+`requests` connects, and urllib3's `Retry` repeats what a server is too busy for, or breaks off before it answers. All
+that packyard sends may be sent twice. What both leave open:
 
 1. A request ends after so many seconds, whatever the server does, and its body after so many bytes. It runs in a thread
    that is left behind: names, handshakes, headers, ``100 Continue`` and trailers cannot be bounded otherwise.
@@ -29,7 +29,7 @@ import urllib3
 from requests.adapters import HTTPAdapter
 
 from packyard.core.errors import PackyardError, Problem, UnavailableError
-from packyard.sharing.stores.network import LOOK, OverdueError, authorities, late, within
+from packyard.sharing.stores.network import LOOK, authorities, late, within
 from packyard.sharing.stores.store import PATIENCE, DeniedError, too_long
 
 _CONNECT, _LONGEST_WAIT = 10.0, 20.0  # seconds
@@ -171,29 +171,19 @@ class Client:
     def ask(self, request: Request) -> Answer:
         """Send a request, follow redirections, and return the answer with its body, or raise `UnavailableError`.
 
-        When the time is up, the socket that is read is shut, if there is one yet.
+        The socket that is read when the time is up is shut, if there is one yet.
         """
         end, responses = time.monotonic() + self._patience, list[requests.Response]()
         try:
-            return within(self._patience, lambda: self._whole(request, end, responses))
-        except OverdueError as error:
-            for response in responses:
-                with suppress(OSError, RuntimeError, ValueError):
-                    response.raw.shutdown()
-            raise late(request.place, self._patience) from error
+            return within(self._patience, request.place, lambda: self._answer(request, end, responses))
         except PackyardError:
             raise
         except Exception as error:  # the libraries raise many kinds, which share no base, for what a server sends
             raise _refusal(request, error) from error
-
-    def _whole(self, request: Request, end: float, responses: list[requests.Response], tries: int = _TRIES) -> Answer:
-        """Return the answer; one whose body breaks off is asked for again."""
-        try:
-            return self._answer(request, end, responses)
-        except urllib3.exceptions.ProtocolError:
-            if tries == 1:
-                raise
-            return self._whole(request, end, responses, tries - 1)
+        finally:
+            for response in responses:
+                with suppress(OSError, RuntimeError, ValueError):  # of one that was read to its end
+                    response.raw.shutdown()
 
     def _answer(self, request: Request, end: float, responses: list[requests.Response]) -> Answer:
         """Return the answer with its body as it was sent; what is said of an error at length is left out."""
@@ -204,7 +194,7 @@ class Client:
             is_long = (response.raw.length_remaining or 0) > limit
             while not is_long and (piece := response.raw.read(_PIECE, decode_content=False)):
                 if time.monotonic() > end:  # nobody waits for it any more
-                    raise OverdueError
+                    raise late(request.place, self._patience)
                 body += piece
                 is_long = len(body) > limit
         if is_long and is_success:

@@ -22,10 +22,6 @@ _AUTHORITIES = ("REQUESTS_CA_BUNDLE", "CURL_CA_BUNDLE", "SSL_CERT_FILE", "SSL_CE
 _T = TypeVar("_T")
 
 
-class OverdueError(Exception):
-    """A call did not end in time."""
-
-
 def authorities(*variables: str) -> str | None:
     """Return the file or folder of authorities that the environment names, by these variables or the usual ones."""
     for name in (*variables, *_AUTHORITIES):
@@ -71,8 +67,8 @@ def late(place: str, patience: float) -> UnavailableError:
     return UnavailableError(Problem(problem, file=place, hint=hint))
 
 
-def within(seconds: float, call: Callable[[], _T]) -> _T:
-    """Run a call in a thread, and return its result, or raise `OverdueError` when the time is up.
+def within(patience: float, place: str, call: Callable[[], _T]) -> _T:
+    """Run a call in a thread, and return its result, or raise that its server is `late` when the time is up.
 
     Name lookups, and calls into other languages, cannot be interrupted otherwise; the thread is left behind.
     """
@@ -85,6 +81,6 @@ def within(seconds: float, call: Callable[[], _T]) -> _T:
             outcome.set_exception(error)
 
     threading.Thread(target=run, daemon=True).start()
-    if not wait([outcome], seconds).done:
-        raise OverdueError
+    if not wait([outcome], patience).done:
+        raise late(place, patience)
     return outcome.result()
