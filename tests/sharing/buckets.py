@@ -85,13 +85,10 @@ def rclone(program: Path, folder: Path) -> Iterator[BucketServer]:
 def google_storage() -> Iterator[BucketServer]:
     """Run our own server of Google's XML API, for no emulator keeps its preconditions on generations."""
     handler = type("Bucket", (_GoogleStorage,), {"objects": {}, "lock": threading.Lock(), "generations": count(1)})
-    with ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
-        thread = threading.Thread(target=server.serve_forever, args=(0.01,))
-        thread.start()
-        url = f"http://127.0.0.1:{server.server_port}"
+    server = ThreadingHTTPServer(("127.0.0.1", 0), handler)
+    url = f"http://127.0.0.1:{server.server_port}"
+    with real.answering(server):
         yield BucketServer(url, {"STORAGE_EMULATOR_HOST": url})
-        server.shutdown()
-        thread.join()
 
 
 class _GoogleStorage(BaseHTTPRequestHandler):

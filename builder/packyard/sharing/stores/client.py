@@ -12,8 +12,6 @@ that packyard sends may be sent twice. What both leave open:
 
 from __future__ import annotations
 
-import http.client
-import socket
 import ssl
 import time
 from base64 import b64encode
@@ -29,7 +27,7 @@ import urllib3
 from requests.adapters import HTTPAdapter
 
 from packyard.core.errors import PackyardError, Problem, UnavailableError
-from packyard.sharing.stores.network import LOOK, authorities, late, within
+from packyard.sharing.stores.network import LOOK, authorities, late, reason, within
 from packyard.sharing.stores.store import PATIENCE, DeniedError, too_long
 
 _CONNECT, _LONGEST_WAIT = 10.0, 20.0  # seconds
@@ -37,24 +35,7 @@ _CONNECTIONS, _REDIRECTIONS, _TRIES = 32, 10, 3
 _PIECE = 64 * 1024  # bytes that are read at a time, and of what a server says of an error
 _PORTS = {"http": 80, "https": 443}
 
-_TRUST = "check its address; REQUESTS_CA_BUNDLE=FILE names the authorities to trust, those of a company too"
-_PROXY = "check HTTPS_PROXY, HTTP_PROXY and NO_PROXY, then run again"
 _WHO = "is the address right? A user and password go into it: https://USER:PASSWORD@"
-#: What failed, in our words: the libraries' messages may show the address with its password. And what to check.
-_REASONS: tuple[tuple[tuple[type[BaseException], ...], str, str], ...] = (
-    (
-        (requests.exceptions.ProxyError, requests.exceptions.InvalidProxyURL),
-        "the proxy cannot be reached, or refuses",
-        _PROXY,
-    ),
-    ((ConnectionRefusedError, socket.gaierror), "the server cannot be reached", LOOK),
-    ((TimeoutError, urllib3.exceptions.TimeoutError), "the server did not answer in time", LOOK),
-    ((ssl.SSLCertVerificationError,), "the server's certificate is not trusted", _TRUST),
-    ((ssl.SSLError,), "the server speaks no TLS, or TLS failed", LOOK),
-    ((ConnectionError, http.client.IncompleteRead), "the server closed the connection early", "run again"),
-    ((http.client.HTTPException, ValueError), "the server sent an invalid response", LOOK),
-    ((OSError,), "the server cannot be reached", LOOK),
-)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -236,12 +217,10 @@ class Client:
 def _refusal(request: Request, error: Exception) -> UnavailableError:
     """Say what failed, and what to check."""
     causes = list(_causes(error))
-    for kinds, reason, hint in _REASONS:
-        for cause in causes:
-            if isinstance(cause, kinds):
-                more = getattr(cause, "verify_message", "").rstrip(".")
-                return request.refusal(f"{reason}: {more}" if more else reason, hint)
-    return request.refusal(f"the transfer failed ({type(error).__name__})")
+    kinds = " ".join(f"{kind.__module__}.{kind.__name__}" for cause in causes for kind in type(cause).__mro__)
+    more = [cause.verify_message.rstrip(".") for cause in causes if isinstance(cause, ssl.SSLCertVerificationError)]
+    problem, hint = reason(kinds)
+    return request.refusal(": ".join([problem, *more[:1]]), hint)
 
 
 def _causes(error: BaseException) -> Iterator[BaseException]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ipaddress
 import os
+import re
 import ssl
 import threading
 from collections.abc import Callable
@@ -17,6 +18,27 @@ from packyard.core.errors import InputError, Problem, UnavailableError
 
 #: What to do about a server that does not answer as it should.
 LOOK = "check the address and the network, then run again"
+_TRUST = "check its address; REQUESTS_CA_BUNDLE=FILE names the authorities to trust, those of a company too"
+_PROXY = "check HTTPS_PROXY, HTTP_PROXY and NO_PROXY, then run again"
+#: What libraries call a failure; what it is in our words, as theirs may show addresses with passwords; what to check.
+_REASONS = (
+    (
+        r"InvalidCertificate|CertificateError|CertVerification|UnknownIssuer|HandshakeFailure",
+        "the server's certificate is not trusted",
+        _TRUST,
+    ),
+    (r"Proxy(Connect|Auth|Error|URL|Scheme)|Tunnel", "the proxy cannot be reached, or refuses", _PROXY),
+    (r"Timeout|TimedOut", "the server did not answer in time", LOOK),
+    (r"gaierror|ConnectionRefused|kind: Connect|dns error", "the server cannot be reached", LOOK),
+    (r"ssl\.SSLError", "the server speaks no TLS, or TLS failed", LOOK),
+    (
+        r"Incomplete|UnexpectedEof|ConnectionReset|builtins\.ConnectionError|Body",
+        "the server closed the connection early",
+        "run again",
+    ),
+    (r"Parse|Header|NoContentRange|invalid|HTTPException|ValueError", "the server sent an invalid response", LOOK),
+    (r"OSError", "the server cannot be reached", LOOK),
+)
 _AUTHORITIES = ("REQUESTS_CA_BUNDLE", "CURL_CA_BUNDLE", "SSL_CERT_FILE", "SSL_CERT_DIR")
 
 _T = TypeVar("_T")
@@ -58,6 +80,14 @@ def is_loopback(host: str) -> bool:
         return host == "localhost" or ipaddress.ip_address(host).is_loopback
     except ValueError:
         return False
+
+
+def reason(error: str) -> tuple[str, str]:
+    """Return why a transfer failed, and what to check, by what a library says, or by the names of its errors."""
+    return next(
+        ((problem, hint) for pattern, problem, hint in _REASONS if re.search(pattern, error)),
+        ("the transfer failed", LOOK),
+    )
 
 
 def late(place: str, patience: float) -> UnavailableError:
