@@ -16,7 +16,7 @@ from packyard.core.kubernetes.kinds import LOCAL, is_local
 from packyard.core.yaml import layout
 from packyard.core.yaml.document import entries
 from packyard.core.yaml.node import MappingNode, Node, Scalar, SequenceNode
-from packyard.core.yaml.values import is_merge, to_value, type_of
+from packyard.core.yaml.values import to_value, type_of
 from packyard.using.kustomize import anchors, patch, selector
 from packyard.using.kustomize.generator import Generated
 from packyard.using.kustomize.idle import Idle
@@ -187,25 +187,8 @@ def _add(objects: list[SourceObject], new: Iterable[SourceObject]) -> None:
 
 def is_same(before: Sequence[MappingNode], after: Sequence[MappingNode]) -> bool:
     """Say whether objects are what they were, whatever their patches reached."""
-    return len(before) == len(after) and all(map(_is_equal, before, after))
-
-
-def _is_equal(node: Node, twin: Node) -> bool:
-    """Say whether nodes have the same value; the first difference ends it, and what patches left is not looked at."""
-    if node is twin:
-        return True
-    if (
-        isinstance(node, MappingNode)
-        and isinstance(twin, MappingNode)
-        and not any(map(is_merge, (*node.entries, *twin.entries)))
-    ):
-        theirs = {entry.name: entry.value for entry in twin.entries}
-        names = {entry.name for entry in node.entries}
-        return names == theirs.keys() and all(_is_equal(entry.value, theirs[entry.name]) for entry in node.entries)
-    if isinstance(node, SequenceNode) and isinstance(twin, SequenceNode):
-        pairs = zip(node.items, twin.items, strict=False)
-        return len(node.items) == len(twin.items) and all(_is_equal(mine.value, its.value) for mine, its in pairs)
-    return to_value(node) == to_value(twin)
+    pairs = zip(before, after, strict=False)
+    return len(before) == len(after) and all(old is new or to_value(old) == to_value(new) for old, new in pairs)
 
 
 def file_names(objects: list[SourceObject]) -> list[str]:
