@@ -1,7 +1,7 @@
 """The objects of a kustomization: gathered, then changed by its components and patches.
 
 `Gathering.gather` has kustomize's order, whoever read the parts: `supported` from a directory, or what composes.
-What several use cases have in common is gathered once: each copies the nodes that it changes.
+What several use cases have in common is gathered once: each copies the objects that it changes.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 
 from packyard.core.errors import InputError, Problem
 from packyard.core.kubernetes.kinds import LOCAL, is_local
-from packyard.core.yaml import layout
+from packyard.core.yaml import layout, make
 from packyard.core.yaml.document import entries
 from packyard.core.yaml.node import MappingNode, Node, Scalar, SequenceNode
 from packyard.core.yaml.values import to_value, type_of
@@ -21,7 +21,7 @@ from packyard.using.kustomize import anchors, patch, selector
 from packyard.using.kustomize.generator import Generated
 from packyard.using.kustomize.idle import Idle
 from packyard.using.kustomize.part import Part, Patch
-from packyard.using.kustomize.patch import Working
+from packyard.using.kustomize.patch import Copies
 from packyard.using.kustomize.selector import Identity
 
 #: How many objects a use case may have.
@@ -45,7 +45,8 @@ class SourceObject:
     stem: str
     made: Generated | None = None
     part: Part | None = None
-    _working: Working = field(default_factory=Working)
+    _copies: Copies = field(default_factory=Copies)
+    _is_own: bool = False  # whether nobody else has the root
     _identity: Identity | None = None
 
     @property
@@ -69,7 +70,7 @@ class SourceObject:
         """Return an independent copy."""
         copied = SourceObject(self.root, self.stem, self.made, self.part)
         copied._identity = self._identity
-        self._working, copied._working = Working(), Working()  # what it had as its own, both have now
+        self._is_own = False
         return copied
 
     def with_root(self, root: MappingNode) -> SourceObject:
@@ -80,11 +81,11 @@ class SourceObject:
 
     def operate(self, operations: SequenceNode) -> None:
         """Apply RFC 6902 operations."""
-        patch.apply_operations(self._begin(), operations, self._working)
+        patch.apply_operations(self._begin(), operations, self._copies)
 
     def merge(self, root: MappingNode) -> None:
         """Apply a strategic merge patch."""
-        patch.merge(self._begin(), root, self._working)
+        patch.merge(self._begin(), root)
 
     def problem(self, message: str) -> Problem:
         """Describe something wrong with the object, by the place that it came from."""
@@ -93,7 +94,8 @@ class SourceObject:
     def _begin(self) -> MappingNode:
         """Return the root, which may be changed."""
         self._identity = None
-        self.root = self._working.owned(self.root)
+        if not self._is_own:
+            self.root, self._is_own = make.clone(self.root), True
         return self.root
 
 
@@ -269,11 +271,10 @@ def _unmatched(root: MappingNode, objects: Sequence[SourceObject]) -> Problem:
 
 def nameless(root: MappingNode) -> MappingNode:
     """Return a strategic merge without the fields that only name its object."""
-    working = Working()
-    result = working.owned(root)
+    result = make.copy(root)
     result.children = [entry for entry in result.entries if entry.name not in ("apiVersion", "kind")]
     metadata = result.entry("metadata")
     if metadata and isinstance(metadata.value, MappingNode):
-        metadata.value = own = working.owned(metadata.value)
+        metadata.value = own = make.copy(metadata.value)
         own.children = [entry for entry in own.entries if entry.name not in ("name", "namespace")]
     return result
