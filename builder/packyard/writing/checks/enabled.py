@@ -49,7 +49,7 @@ _Objects = Sequence[tuple[MappingNode | None, MappingNode]]
 
 def _enable(parsed: Parsed, build: Build, option: Option) -> _Objects:
     """Return the objects of a build of a package with an option; none where it does not fit, or changes nothing."""
-    own = _own(parsed, build)
+    own = build.objects
     beside = [root for name in option.beside for root in _roots(parsed, name) if root not in own]
     begun = [SourceObject(root, "") for root in (*own, *beside)]
     objects = list(begun)
@@ -84,12 +84,6 @@ class Trial:
 
 def _key(finding: Finding) -> tuple[str, int, int, str]:
     return finding.file, finding.line, finding.column, finding.rule
-
-
-def _own(parsed: Parsed, build: Build) -> list[MappingNode]:
-    """Return the objects of a build that stand in files, not in the text of a workflow."""
-    written = {id(root) for path in parsed.files for root in _roots(parsed, path)}
-    return [root for root in build.objects if id(root) in written]
 
 
 def _roots(parsed: Parsed, path: str) -> Iterator[MappingNode]:
