@@ -29,7 +29,7 @@ _ALWAYS = ("does-not-compose", "unreadable")
 
 def lint(here: Workspace, name: str) -> list[Finding]:
     """Return what is wrong with one package by itself, as it is now."""
-    here = workspace.read(here.root_dir, libraries=here.libraries)
+    here = workspace.read(here.root_dir)
     return judge(here, [package_lint.lint(here, name)], alone=True)
 
 
