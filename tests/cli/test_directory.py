@@ -128,7 +128,7 @@ def test_an_address_of_nothing_names_what_is_there(tmp_path: Path) -> None:
         ),
         ("../nowhere/multi-node", "is not a directory"),
         ("llm-serving", "llm-serving has several use cases (name one: llm-serving/claim, "),
-        ("llm-servin", "has no 'llm-servin', and llm-servin is not a directory here (did you mean 'llm-serving'?)"),
+        ("llm-servin", "no package 'llm-servin', and llm-servin is not a directory here (did you mean 'llm-serving'?)"),
         ("LLM-Serving", "LLM-Serving: is not a directory"),
     ):
         refused = packyard("render", word, cwd=tmp_path)

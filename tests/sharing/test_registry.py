@@ -109,14 +109,6 @@ def test_publishes_lists_yanks_closes_copies_and_removes(odd: Registry, tmp_path
     assert list(fsck.check(open_store(odd.address))) == []
 
 
-@pytest.mark.parametrize("has_referrers", [True, False])
-def test_publishers_of_different_packages_at_once_lose_nothing(has_referrers: bool) -> None:
-    names = [f"package-{number}" for number in range(20)]
-    with running(Registry(has_referrers=has_referrers)) as odd, ThreadPoolExecutor(20) as pool:
-        list(pool.map(lambda name: publish(open_store(odd.address), [bundle(name)]), names))
-        assert sorted(access.read(open_store(odd.address)).names()) == sorted(names)
-
-
 def test_shards_of_a_release_that_are_published_at_once_close_it(registry: Registry) -> None:
     def shard(number: int) -> None:
         publish(open_store(registry.address), [bundle(f"p-{number}")], close="1.0", shard=(number, 8))
@@ -364,15 +356,6 @@ def test_a_helper_that_is_gone_keeps_nobody_from_what_is_public_or_in_auths(
         assert [line.partition(" (")[0] for line in told] == [says]
         (tmp_path / "config.json").write_text(json.dumps(more))
         assert fetch(open_store(registry.address), "bert") == bundle()
-
-
-def test_what_is_denied_is_said_to_be_to_who_reads(registry: Registry) -> None:
-    registry.tokens, registry.public = True, False
-    with pytest.raises(DeniedError, match="is denied"):
-        fetch(open_store(registry.address), "bert")
-    registry.tokens, registry.hides = False, 403
-    with pytest.raises(MissingStoreError, match=r"access denied \(HTTP 403"):
-        fetch(open_store(registry.address), "bert")
 
 
 def test_an_identity_token_is_exchanged(tmp_path: Path) -> None:

@@ -102,7 +102,7 @@ def note_used(address: str) -> None:
 def noted(what: str, address: str) -> Path | None:
     """Return the file by which something is remembered of a channel; None for a user without a home folder."""
     folder = state.state_dir()
-    return folder / what / Digest.of(configuration.identity(address).encode()).hex if folder else None
+    return folder / what / Digest.of(configuration.normal(address).encode()).hex if folder else None
 
 
 def note(file: Path) -> None:

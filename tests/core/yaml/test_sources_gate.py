@@ -51,6 +51,10 @@ WAYS: dict[str, tuple[Callable[[Path], object], str]] = {
         text(PACKAGE, "base: one", "base: one, patches: [../../../secret]"),
         f"{PACKAGE}:4:30: useCases.one.patches: '../../../secret' leads to",
     ),
+    "replacements above": (
+        text(KUSTOMIZATION, "resources:", "replacements: [{path: ../../../secret}]\nresources:"),
+        f"{KUSTOMIZATION}:4:16: replacements.path: '../../../secret' leads to",
+    ),
     "a linked option": (
         lambda root: [
             tiny.write(root.parent / "outside/o/kustomization.yaml", OVERLAY),

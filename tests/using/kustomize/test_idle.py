@@ -80,16 +80,26 @@ def test_a_patch_of_a_package_has_to_reach_something_in_each_use_case_that_lists
     )
 
 
-def test_a_patch_of_a_part_has_to_reach_something_in_one_use_case_of_the_workspace(root: Path) -> None:
-    patches = "patches:\n- path: b.yaml\n  target: {kind: Job, name: z}\n"
-    tiny.write(root / "overlays/programs/o/kustomization.yaml", HEAD + patches)
+PARTS = {
+    "patches": "patches:\n- path: b.yaml\n  target: {kind: Job, name: z}\n",
+    "replacements": (
+        "replacements:\n- source: {kind: ConfigMap}\n  targets:\n"
+        "  - select: {kind: Job, name: z}\n    fieldPaths: [metadata.labels.a]\n"
+    ),
+}
+
+
+@pytest.mark.parametrize("key", PARTS)
+def test_a_patch_of_a_part_has_to_reach_something_in_one_use_case_of_the_workspace(key: str, root: Path) -> None:
+    tiny.write(root / "overlays/programs/o/kustomization.yaml", HEAD + PARTS[key])
     tiny.write(root / "overlays/programs/o/b.yaml", "- {op: add, path: /spec/suspend, value: false}\n")
     tiny.write(root / "overlays/programs/n/kustomization.yaml", f"{HEAD}resources: [z.yaml]\n")
-    tiny.write(root / "overlays/programs/n/z.yaml", tiny.POD.replace("name: x", "name: z"))
+    tiny.write(root / "overlays/programs/n/z.yaml", tiny.POD.replace("name: x", "name: z\n  labels: {a: b}"))
     tiny.replace(root / PACKAGE, "base: one}", "base: one, programs: [o]}")
     tiny.another(root, "q")
     tiny.replace(root / "packages/q/package.yaml", "  job: {base: job}\n", "")
-    start = "overlays/programs/o/b.yaml:1: for kind 'Job', name 'z' reaches nothing in any use case of the workspace ("
+    file = "b.yaml" if key == "patches" else "kustomization.yaml"
+    start = f"overlays/programs/o/{file}:1: for kind 'Job', name 'z' reaches nothing in any use case of the workspace ("
     assert judged(root).startswith(f"error: {start}")
     assert judged(root, "p", "q").startswith(f"error: {start}")
     assert judged(root, "p") == "", "one package alone cannot tell"

@@ -222,3 +222,54 @@ def test_a_new_key_follows_the_key_before_it_in_the_patch(kustomize5: Kustomize,
     text = HEAD + "spec:\n  paused: true\n  replicas: 3\n  minReadySeconds: 5\n"
     composed = judge(kustomize5, tmp_path, inline(text))
     assert "  paused: true\n  # Prose of the base.\n  replicas: 3\n  minReadySeconds: 5\n  template:\n" in composed
+
+
+REPLACED = {
+    "an item of a list by a field": ("spec.items.[name=a]", ["spec.template.spec.volumes.[name=tmp]"]),
+    "several fields": ("spec.items.0.value", ["metadata.annotations.note", "spec.template.spec.containers.0.image"]),
+    "all items": ("spec.items.1.name", ["spec.template.spec.containers.*.image"]),
+    "a key with dots": ("metadata.name", [r"metadata.labels.app\.kubernetes\.io/name"]),
+    "a key with dots in brackets": ("metadata.name", ["metadata.labels.[app.kubernetes.io/name]"]),
+    "an item by a value with dots": ("metadata.name", ["spec.template.spec.containers.[image=nginx:1.7].image"]),
+}
+
+
+@pytest.mark.parametrize("case", REPLACED)
+def test_replacements_give_the_objects_of_kustomize(kustomize5: Kustomize, tmp_path: Path, case: str) -> None:
+    source, targets = REPLACED[case]
+    label = "labels: {role: web, app.kubernetes.io/name: x}"
+    listed = "".join(f"    - '{target}'\n" for target in targets)
+    entry = f"- source: {{kind: Custom, fieldPath: '{source}'}}\n  targets:\n  - select: {{kind: Deployment}}\n"
+    judge(kustomize5, tmp_path, f"[]\nreplacements:\n{entry}    fieldPaths:\n{listed}",
+          base=BASE.replace("labels: {role: web}", label))  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("entry", "message"),
+    [
+        ("{source: {kind: Gone}, targets: [{select: {kind: Custom}, fieldPaths: [a]}]}", "0 objects are the source"),
+        (
+            "{source: {kind: Custom, fieldPath: a.b}, targets: [{select: {kind: Custom}, fieldPaths: [a]}]}",
+            "the source has 0 values at a.b",
+        ),
+        (
+            "{source: {kind: Custom}, targets: [{select: {kind: Deployment}, fieldPaths: [spec.gone]}]}",
+            "Deployment has nothing at spec.gone",
+        ),
+        ("{source: {kind: Custom}, targets: [{select: {kind: Job}}]}", "needs select and fieldPaths"),
+        (
+            "{source: {kind: Custom}, targets: [{select: {kind: Job}, fieldPaths: [a], options: {create: true}}]}",
+            "options: is not a known key",
+        ),
+        ("{path: gone.yaml}", "no file 'gone.yaml'"),
+    ],
+)
+def test_a_replacement_that_leads_nowhere_is_refused_by_its_place(entry: str, message: str, tmp_path: Path) -> None:
+    (tmp_path / "base.yaml").write_text(BASE)
+    (tmp_path / "kustomization.yaml").write_text(
+        "apiVersion: kustomize.config.k8s.io/v1beta1\nkind: Kustomization\n"
+        f"resources:\n- base.yaml\nreplacements:\n- {entry}\n"
+    )
+    with pytest.raises(InputError, match=message) as refused:
+        accumulate(parts.read(Sources(tmp_path), "", "Kustomization"))
+    assert all("kustomization.yaml" in problem.file and problem.line == 6 for problem in refused.value.problems)

@@ -1,4 +1,4 @@
-"""The objects of a kustomization: gathered, then changed by its components and patches.
+"""The objects of a kustomization: gathered, then changed by its components, patches and replacements.
 
 `Gathering.gather` has kustomize's order, whoever read the parts: `supported` from a directory, or what composes.
 What several use cases have in common is gathered once: each copies the objects that it changes.
@@ -17,11 +17,12 @@ from packyard.core.yaml import layout, make
 from packyard.core.yaml.document import entries
 from packyard.core.yaml.node import MappingNode, Node, Scalar, SequenceNode
 from packyard.core.yaml.values import to_value, type_of
-from packyard.using.kustomize import anchors, patch, selector
+from packyard.using.kustomize import anchors, patch, replacement, selector
 from packyard.using.kustomize.generator import Generated
 from packyard.using.kustomize.idle import Idle
 from packyard.using.kustomize.part import Part, Patch
 from packyard.using.kustomize.patch import Copies
+from packyard.using.kustomize.replacement import Replacement
 from packyard.using.kustomize.selector import Identity
 
 #: How many objects a use case may have.
@@ -87,6 +88,10 @@ class SourceObject:
         """Apply a strategic merge patch."""
         patch.merge(self._begin(), root)
 
+    def replace(self, target: replacement.Target, value: Node) -> None:
+        """Put a value into fields."""
+        replacement.replace(self._begin(), target, value)
+
     def problem(self, message: str) -> Problem:
         """Describe something wrong with the object, by the place that it came from."""
         return self.root.problem(message)
@@ -113,7 +118,7 @@ class Gathering:
         """Refuse what a patch made of an object that was called ``before``; what composes takes all."""
 
     def gather(self, part: Part, objects: list[SourceObject]) -> int:
-        """Add a part's objects, let its components work on all, then its patches."""
+        """Add a part's objects, let its components work on all, then its patches and replacements."""
         _add(objects, own := [SourceObject(root, stem) for stem, root in part.objects])
         for resource in part.resources:
             below: list[SourceObject] = []
@@ -132,6 +137,8 @@ class Gathering:
             changed.update(map(id, reached))
             self.idle.append({change.key: not reached})
         changed.update(map(id, self._patch_pods(part, objects)))
+        for replaced in part.replacements:
+            self._replace(replaced, objects)
         count += len(own) + len(changed)
         self.reached[part.folder] = count
         return count
@@ -163,6 +170,16 @@ class Gathering:
                     reached |= dict.fromkeys(outcome[1], False)
                     yield item
             self.idle.append(reached)
+
+    def _replace(self, rule: Replacement, objects: Sequence[SourceObject]) -> None:
+        value = replacement.find_source(rule, [item.root for item in objects])
+        for target in rule.targets:
+            chosen = target.select
+            matched = [item for item in objects if selector.selects(chosen, item.root, item.identity, is_exact=True)]
+            for item in matched:
+                item.replace(target, value)
+            words = ", ".join(f"{key} {text!r}" for key, text in chosen.items())
+            self.idle.append({(rule.file, 0, words): not matched})
 
 
 def accumulate(

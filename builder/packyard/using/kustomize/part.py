@@ -12,6 +12,7 @@ from packyard.core.kubernetes import kustomization
 from packyard.core.yaml.node import Comment, Document, MappingNode, Node, SequenceNode
 from packyard.using.kustomize.generator import Generated
 from packyard.using.kustomize.references import FieldSpec
+from packyard.using.kustomize.replacement import Replacement
 from packyard.using.kustomize.selector import Identity
 from packyard.using.setters.krmfile import NAME as KRMFILE
 
@@ -79,6 +80,7 @@ class Part:
     references: tuple[FieldSpec, ...] = ()  # the fields that they say to name ConfigMaps
     patches: tuple[Patch, ...] = ()
     pods: tuple[Pods, ...] = ()  # after these
+    replacements: tuple[Replacement, ...] = ()
     krmfile: KrmfileData | None = None
     head: tuple[Comment, ...] = ()
     namespace: str = ""  # as `kustomize edit set namespace` writes it
@@ -99,7 +101,7 @@ class Part:
         generated = (join(self.folder, file) for generated in self.generated for file in generated.files)
         names = {*self.files, *self.configurations, *generated}
         names |= {patch.file for patch in self.patches if patch.file}
-        names |= {pod.path for pod in self.pods}
+        names |= {replacement.file for replacement in self.replacements} | {pod.path for pod in self.pods}
         return names | {join(self.folder, name) for name in (*kustomization.NAMES, KRMFILE)}
 
     @property

@@ -1,7 +1,8 @@
-"""Which objects a patch is for: ``target`` of a kustomization.
+"""Which objects a patch or a replacement is for: ``target`` of a kustomization, ``select`` of a replacement.
 
-group, version, kind, name and namespace are regular expressions for the whole text, Go's as kustomize's are, matched in
-linear time. labelSelector and annotationSelector are Kubernetes' own: ``app=bert``, ``role in (chief, worker)``.
+group, version, kind, name and namespace of a patch are regular expressions for the whole text, Go's as kustomize's are,
+matched in linear time; those of a replacement are the texts themselves. labelSelector and annotationSelector are
+Kubernetes' own: ``app=bert``, ``role in (chief, worker)``.
 """
 
 from __future__ import annotations
@@ -72,13 +73,13 @@ def words(identity: Identity) -> dict[str, str]:
     return {"group": group, "version": version, "kind": kind, "namespace": namespace, "name": name}
 
 
-def selects(target: Mapping[str, str], root: MappingNode, identity: Identity) -> bool:
+def selects(target: Mapping[str, str], root: MappingNode, identity: Identity, *, is_exact: bool = False) -> bool:
     """Say whether a target is for an object, which is called ``identity``."""
     terms = words(effective(identity))
     return all(
         satisfies(text, root.mapping("metadata", _METADATA[word]))
         if word in _METADATA
-        else text == terms[word] or matches(text, terms[word])
+        else text == terms[word] or (not is_exact and matches(text, terms[word]))
         for word, text in target.items()
     )
 

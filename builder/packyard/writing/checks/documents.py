@@ -81,7 +81,7 @@ def _tables(path: str, page: Page, folder: Folder, place: str) -> Iterator[Findi
         yield from _rows(table, names, setters, place)
     words = {word for table in page.tables for _, row in table.rows for cell in row for word in _WORD.findall(cell)}
     for name in sorted(setters.keys() - words) if named else ():
-        hint = "add a row, or write the page again by packyard build --readmes"
+        hint = "add a row, or write the page again by packyard build"
         yield at("undocumented-parameter", place, first, f"the table of parameters lacks {name}", hint)
 
 

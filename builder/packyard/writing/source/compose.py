@@ -225,7 +225,7 @@ def changes_nothing(before: Sequence[MappingNode], after: Sequence[MappingNode])
 
 def has_patches(part: Part) -> bool:
     """Say whether a part changes objects; otherwise it is there for its definitions."""
-    own = part.patches or part.pods
+    own = part.patches or part.pods or part.replacements
     return bool(own) or any(map(has_patches, (*part.resources, *part.components)))
 
 

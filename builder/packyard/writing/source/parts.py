@@ -1,8 +1,8 @@
 """Bases and overlays on disk: their kustomization.yaml, its resources, components and patches, and their Krmfile.
 
 The composer understands ``resources``, ``components``, ``configMapGenerator``, ``configurations``, ``patches``,
-in a base ``labels`` and ``images``, and what `pod_patch` reads beside it. Every other field is refused by name and
-line, rather than to compose something else than kustomize would build.
+``replacements``, in a base ``labels`` and ``images``, and what `pod_patch` reads beside it. Every other field is
+refused by name and line, rather than to compose something else than kustomize would build.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from packyard.core.yaml.fields import Fields
 from packyard.core.yaml.node import MappingNode, Node, Scalar, Source
 from packyard.core.yaml.sources import LIBRARIES, Sources
 from packyard.core.yaml.span import embedded
-from packyard.using.kustomize import generator, patch, references, selector
+from packyard.using.kustomize import generator, patch, references, replacement, selector
 from packyard.using.kustomize.part import KrmfileData, Part, Patch
 from packyard.using.kustomize.references import FieldSpec
 from packyard.using.setters.krmfile import NAME as KRMFILE
@@ -35,7 +35,6 @@ _NOT_COMPOSED = (
     *("namePrefix", "nameSuffix", "namespace", "commonLabels", "commonAnnotations", "replicas", "vars", "crds"),
     *("bases", "patchesStrategicMerge", "patchesJson6902", "secretGenerator", "generatorOptions", "generators"),
     *("transformers", "validators", "helmCharts", "helmGlobals", "openapi", "buildMetadata", "sortOptions"),
-    "replacements",
 )
 
 
@@ -80,6 +79,8 @@ def _read(sources: Sources, folder: str, kind: str, within: tuple[str, ...]) -> 
     named = [path for node in listed if (path := _file(sources, fields, node, "configurations", folder))]
     configurations = [sources.resolve(path) for path in named]
     patches = read_patches(sources, fields, "patches", file)
+    listed = fields.items("replacements")
+    replacements = [item for node in listed for item in replacement.read(fields, node, file, sources)]
     changes = transformers.read(fields, file) if kind == "Kustomization" else []
     for key in (*_NOT_COMPOSED, *transformers.KEYS):
         if key not in transformers.KEYS or kind == "Component":
@@ -96,6 +97,7 @@ def _read(sources: Sources, folder: str, kind: str, within: tuple[str, ...]) -> 
         references=tuple(spec for path in configurations for spec in _references(sources, path)),
         patches=tuple(patches),
         pods=(*pods, *changes),
+        replacements=tuple(replacements),
         krmfile=read_krmfile(sources, folder),
         head=tuple(fields.node.entries[0].head) if fields.node else (),
         size=size,

@@ -47,7 +47,7 @@ _BUILT = "built.yaml"
 _AS_BUILT = "kustomizations that packyard does not compose, taken as kustomize builds them"
 _MERGES, _OPERATIONS = "patchesStrategicMerge", "patchesJson6902"
 _OF_PATCHES = ("patches", _MERGES, _OPERATIONS)
-_KEPT = ("labels", "images")
+_KEPT = ("replacements", "labels", "images")
 _FIELDS = {"apiVersion", "kind", *kustomization.LISTED, *_OF_PATCHES, *_KEPT}
 
 
@@ -68,7 +68,7 @@ class Part:
     documents: dict[str, list[Document]] = field(default_factory=dict)
     inline: list[tuple[Entry, Document]] = field(default_factory=list)  # patches in its kustomization
     listed: list[Item] = field(default_factory=list)
-    entries: list[Entry] = field(default_factory=list)  # patches, labels and images
+    entries: list[Entry] = field(default_factory=list)  # patches and replacements
     head: Sequence[Comment] = ()
     krmfile: Krmfile | None = None
     kptfile: Source | None = None
@@ -251,7 +251,7 @@ class Tree:
                 self._list(part, key, item)
         patches = [_patch(key, item) for key in _OF_PATCHES for item in _items(root, key)]
         kept = {key: [make.like(item, make.clone) for item in _items(root, key)] for key in _KEPT}
-        for patch in patches:
+        for patch in (*patches, *kept["replacements"]):
             if path := patch.value.scalar("path"):
                 self._add(part, path.value)
             if (text := patch.value.scalar("patch")) and (entry := patch.value.entry("patch")):
