@@ -125,16 +125,6 @@ def test_takes_or_refuses_keys_as_kustomize_does(judge: Judge, scalar: str) -> N
     judge.agrees({"kustomization.yaml": RESOURCES, "a.yaml": f"{HEAD}spec: {{{scalar}: a}}\n"})
 
 
-def test_writes_text_that_kustomize_reads_back(judge: Judge) -> None:
-    quoted = [scalar for scalar in SCALARS if scalar[0] not in "'\"!&*[{`@%" and scalar not in (": ", "- ")]
-    lines = "".join("    - '" + scalar.replace("'", "''") + "'\n" for scalar in quoted)
-    text = f"apiVersion: v1\nkind: X\nmetadata:\n  name: x\nspec:\n  list:\n{lines}"
-    first = judge.real({"kustomization.yaml": RESOURCES, "a.yaml": text})
-    second = judge.real({"a.yaml": build(judge.folder).decode()})
-    assert first is not None
-    assert second == first
-
-
 @settings(
     max_examples=25,
     derandomize=True,
