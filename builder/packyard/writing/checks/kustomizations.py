@@ -36,12 +36,12 @@ _LISTS = ("resources", "components", "bases", "crds", "configurations", "generat
 _REMOTE = re.compile(r"[a-z][a-z0-9+.-]*::?/?/|git@|[^/]*\.[a-z]{2,}/.|.*(\?|\.git\b)", re.IGNORECASE)
 
 
-def check(parsed: Parsed, exists: Exists) -> Iterator[Finding]:
-    """Find what kustomize refuses or passes over; ``exists`` says which files are there."""
+def check(parsed: Parsed, exists: Exists | None) -> Iterator[Finding]:
+    """Find what kustomize refuses or passes over; ``exists`` says which files are there, if anybody knows."""
     roots = _kustomizations(parsed)
     for root in roots:
         yield from _fields(root)
-        yield from _paths(root, exists)
+        yield from _paths(root, exists) if exists else ()
     yield from _unlisted(roots, parsed)
     for build in parsed.builds:
         yield from build.findings
