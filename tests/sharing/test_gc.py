@@ -14,7 +14,6 @@ import pytest
 import sample
 from packyard.core.digest import Digest
 from packyard.core.errors import ConflictError, InputError, UnavailableError
-from packyard.core.files.regular import LIMIT
 from packyard.sharing.entry import PROVENANCE, SIGSTORE, IndexEntry
 from packyard.sharing.index import access
 from packyard.sharing.index.access import Publisher
@@ -105,7 +104,7 @@ def test_what_is_open_or_the_latest_stays(store: Store) -> None:
         ("bert@2.0-rc1", "removed", "it is a pre-release"),
     ]
     assert [each.status for each in gc(store, Policy(keep=1), ["gpt"], by=Publisher(key=KEY))] == []
-    with pytest.raises(InputError, match="no bundle 'brt'"):
+    with pytest.raises(InputError, match="no package 'brt'"):
         ran(store, Policy(keep=1), "brt")
 
 
@@ -156,17 +155,6 @@ def test_after_a_cut_at_any_call_a_second_run_completes(tmp_path: Path, done: bo
         else:
             break
     assert number > 10
-
-
-def test_a_reader_at_work_is_told(store: Store) -> None:
-    class Slow(DirectoryStore):
-        def get(self, key: str, *, limit: int = LIMIT) -> bytes:
-            if key.endswith(".tar.gz"):
-                ran(store, Policy(keep=1))
-            return super().get(key, limit=limit)
-
-    with pytest.raises(InputError, match=r"^bert@1\.0 was removed: "):
-        fetch(Slow(Path(store.address)), "bert@1.0", trusted=TRUSTED)
 
 
 def test_shards_and_records_that_nothing_names_go_after_a_day(store: Store) -> None:

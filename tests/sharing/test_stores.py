@@ -65,8 +65,8 @@ def test_a_missing_library_is_named_with_the_command_that_installs_it(
 def test_what_a_directory_needs_is_there_without_libraries_for_clouds() -> None:
     program = (
         "import sys; sys.modules.update(obstore=None, google=None, requests=None)\n"
-        "from packyard.sharing.stores import keeps_conditions, open_store\n"
-        "print(keeps_conditions(open_store('nowhere')))"
+        "from packyard.sharing.stores import open_store\n"
+        "print(open_store('nowhere').keeps_conditions())"
     )
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
     assert (done.stderr, done.returncode) == ("", 0)

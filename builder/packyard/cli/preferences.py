@@ -34,7 +34,7 @@ class Setting:
 
     @property
     def is_carried(self) -> bool:
-        """Whether this is the catalogue that packyard carries, as the source of packages."""
+        """Whether this is the packages that packyard carries, as the source of packages."""
         return self.value == CARRIED
 
     @property
@@ -43,7 +43,7 @@ class Setting:
         return self.value if self.is_carried else configuration.normal(self.value)
 
     def __str__(self) -> str:
-        where = "the catalogue that packyard carries" if self.is_carried else masked(self.value)
+        where = "the packages that packyard carries" if self.is_carried else masked(self.value)
         return f"{where} ({self.origin})"
 
 
@@ -51,7 +51,7 @@ def source(flag: str | None = None) -> Setting:
     """Return where packages are looked for, by the one order that all verbs have.
 
     That is the channel which ``--from`` names, else PACKYARD_CHANNEL, else the configured one, and without any of them
-    the catalogue that packyard carries. Print it, so that users see which it was: ``output.note(f"from {found}")``.
+    the packages that packyard carries. Print it, so that users see which it was: ``output.note(f"from {found}")``.
     """
     return channel(flag) or Setting(CARRIED, "no channel is configured")
 
@@ -102,7 +102,7 @@ def note_used(address: str) -> None:
 def noted(what: str, address: str) -> Path | None:
     """Return the file by which something is remembered of a channel; None for a user without a home folder."""
     folder = state.state_dir()
-    return folder / what / Digest.of(configuration.identity(address).encode()).hex if folder else None
+    return folder / what / Digest.of(configuration.normal(address).encode()).hex if folder else None
 
 
 def note(file: Path) -> None:

@@ -93,7 +93,7 @@ def channel(folder: Path, received: Receipt | None, flag: str | None) -> Setting
         hint = f"if you trust that channel, name it once:{preferences.flag_for(address)}"
         raise InputError(Problem(problem, file=str(folder / receipt.FILE), hint=hint))
     problem = f"has no {receipt.FILE}, which says where the package is from"
-    hint = f"name the channel: --from CHANNEL, or --from {CARRIED} for the catalogue that packyard carries"
+    hint = f"name the channel: --from CHANNEL, or --from {CARRIED} for those that packyard carries"
     raise InputError(Problem(problem, file=str(folder), hint=hint))
 
 

@@ -19,7 +19,7 @@ class Group(NamedTuple):
 USE = Group(
     "Use packages",
     {
-        "list": ("using.list", "list the packages of a channel, or of the catalogue"),
+        "list": ("using.list", "list the packages of a channel, or those that packyard carries"),
         "show": ("using.show", "show what a package is before you fetch it"),
         "get": ("using.get", "fetch a package, verify it and unpack it"),
         "setters": ("using.setters", "list the setters of a package, and which must be set"),

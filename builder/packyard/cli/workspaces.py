@@ -10,7 +10,7 @@ import argparse
 from collections.abc import Sequence
 from pathlib import Path
 
-from packyard.cli import declare, libraries
+from packyard.cli import declare
 from packyard.core.errors import InputError, Problem
 from packyard.core.files.paths import WORKSPACE
 from packyard.writing.source import library, package, workspace
@@ -47,7 +47,7 @@ def bundles(arguments: argparse.Namespace, workspace: Workspace) -> list[str]:
 
 def find(arguments: argparse.Namespace, *, carried: bool = False) -> Workspace:
     """Return the workspace that the arguments name, or the one around; with ``carried``, packyard's own as the last."""
-    return libraries.read(root(arguments, carried=carried))
+    return workspace.read(root(arguments, carried=carried))
 
 
 def paths(name: str) -> Sequence[str]:

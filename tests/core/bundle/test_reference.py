@@ -122,7 +122,7 @@ def test_refuses_what_is_no_reference(text: str) -> None:
 
 @pytest.mark.parametrize("name", ["-a", "a-", "a_b", "A", "a.b", "a/b", "a" * 64, "a\n", "é"])
 def test_refuses_a_name_that_is_no_dns_label(name: str) -> None:
-    with pytest.raises(InputError, match="is not a name for a bundle"):
+    with pytest.raises(InputError, match="is not a name for a package"):
         check_name(name)
 
 

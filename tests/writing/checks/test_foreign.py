@@ -75,17 +75,6 @@ def test_an_account_may_have_the_name_that_a_prefix_gives_it(found: Lint) -> Non
 
 
 @pytest.mark.parametrize(
-    ("kind", "is_said"), [("example.com/v1 ServingRuntime", False), ("example.com/v1 MyJob", True), ("v1 Pod", True)]
-)
-def test_only_pods_that_may_end_have_to_refuse_a_proxy(found: Lint, kind: str, is_said: bool) -> None:
-    version, _, name = kind.partition(" ")
-    containers = "{containers: [{name: a, image: 'nginx:1.27'}]}"
-    spec = containers if name == "Pod" else f"{{template: {{spec: {containers}}}}}"
-    files = {"a.yaml": f"apiVersion: {version}\nkind: {name}\nmetadata: {{name: a}}\nspec: {spec}\n"}
-    assert any(" sidecar:" in each for each in found(files)) == is_said
-
-
-@pytest.mark.parametrize(
     ("line", "is_secret"),
     [
         ("MAX_NUM_BATCHED_TOKENS=8192", False),
@@ -226,11 +215,9 @@ CASES = [
     ({"service.yaml": named(SERVICE, "a"), "pods/a.yaml": named(DEPLOYMENT, "a")}, "selects-nothing", False),
     # a key that may be missing
     ({"a.yaml": VOLUME.replace("OPTIONAL ", "optional: true,")}, "no-such-key", False),
-    # what a workflow deletes in the end, it can create again; a manifest that only names an object has no fields
+    # what a workflow deletes in the end, it can create again
     ({"a.yaml": WORKFLOW.replace("ACTION", "delete")}, "created-once", False),
     ({"a.yaml": WORKFLOW.replace("ACTION", "get")}, "created-once", True),
-    ({"a.yaml": WORKFLOW.replace("ACTION", "delete")}, "duplicate-name", False),
-    ({"a.yaml": WORKFLOW.replace("ACTION", "apply")}, "duplicate-name", True),
     # images that stand where only a file of `configurations` says
     (
         {"storage.yaml": LOADER, KUSTOMIZATION: BUILT + "configurations: [where.yaml]\n"},

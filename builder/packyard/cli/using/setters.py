@@ -13,7 +13,7 @@ from packyard.cli.rows import FORMS, Rows
 from packyard.core.bundle import address, shipped
 from packyard.core.errors import refuse
 from packyard.core.files.tree import Tree
-from packyard.using.options import option_setters, usecases
+from packyard.using.options import earlier, option_setters, usecases
 from packyard.using.options.folder import NAME as OPTIONS
 from packyard.using.setters import valuesfile
 from packyard.using.setters.definition import Setter
@@ -153,6 +153,8 @@ def _show_one(arguments: argparse.Namespace, listings: Sequence[_Listing]) -> No
         if missing:
             words = " ".join([address.typed(listing.directory), *(f"{name}=…" for name in missing)])
             output.note(f"{len(missing)} to be set: packyard set {words}")
+    for difference in earlier.differing(listings[0].directory, {}) if not is_part else ():
+        output.note(difference)
     if not any(listing.setters for listing in listings):
         output.note("every required value is set" if arguments.unset else "no setter to list")
 

@@ -14,7 +14,7 @@ from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
-from packyard.cli import declare, fanout, libraries, output, state, workspaces
+from packyard.cli import declare, fanout, output, state, workspaces
 from packyard.cli.writing import findings
 from packyard.core.errors import InputError, Problem
 from packyard.core.files.paths import MANIFEST, WORKSPACE, root_of
@@ -30,6 +30,7 @@ from packyard.writing.build.own_rules import judges_of
 from packyard.writing.checks import explanation, folder
 from packyard.writing.checks.finding import Finding, finding
 from packyard.writing.checks.folder import Linted
+from packyard.writing.source import workspace
 from packyard.writing.source.workspace import Workspace, built_in, find_root
 
 ROWS = findings.ROWS
@@ -128,10 +129,7 @@ def _all_names(here: Workspace) -> list[str]:
 
 def _workspace(arguments: argparse.Namespace) -> Workspace | None:
     """Return the workspace that is named, or the one around, or None: then targets are folders."""
-    if arguments.workspace:
-        return workspaces.find(arguments)
-    around = find_root(Path())
-    return libraries.read(around) if around else None
+    return workspaces.find(arguments) if arguments.workspace else workspace.find(Path())
 
 
 def _find(

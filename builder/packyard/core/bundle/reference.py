@@ -40,7 +40,7 @@ class Reference:
         """Read ``NAME``, ``NAME@VERSION``, ``NAME@^1.2``, ``NAME@~1.2.0`` or ``NAME@latest``."""
         if "://" in text:  # which may hold a password
             hint = "name it and its channel: NAME@VERSION --from CHANNEL"
-            raise InputError(Problem("a bundle is not named by an address", hint=hint))
+            raise InputError(Problem("a package is not named by an address", hint=hint))
         name, at, version = text.partition("@")
         check_name(name)
         if not at:
@@ -103,7 +103,7 @@ def check_name(name: str) -> None:
         if not name.strip("./"):
             hint = "name a package, NAME or NAME@VERSION; packyard verify reads a file or a folder"
         hint = f"did you mean {corrected!r}?" if corrected else hint
-        raise InputError(Problem(f"{name[:80]!r} is not a name for a bundle", hint=hint))
+        raise InputError(Problem(f"{name[:80]!r} is not a name for a package", hint=hint))
 
 
 def check_version(version: str) -> None:

@@ -102,9 +102,7 @@ def copy(
 
     uploads = [Upload(entry=each, data=partial(data, each)) for each in missing.values()]
     uploads = compare(target, uploads, before)
-    written = upload(
-        target, uploads, before, attest=attest, at_once=_AT_ONCE, done=lambda place: done(place + 1, len(missing))
-    )
+    written = upload(target, uploads, attest=attest, at_once=_AT_ONCE, done=lambda place: done(place + 1, len(missing)))
     copied = {str(entry): (entry, status) for entry, status in written}
     outcomes = [copied.get(str(each)) or (each, "removed" if str(each) in gone else "unchanged") for each in entries]
     if publisher:

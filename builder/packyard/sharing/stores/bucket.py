@@ -1,8 +1,8 @@
 """A store in a bucket of S3, Google or Azure, by the library obstore: it signs requests, and repeats them.
 
 What a server promises is its own: Azure and Google let exactly one of many create, and replace, an object. Servers of
-S3 differ, so `BucketStore.probe` finds out; to one that keeps no conditions, one job at a time publishes, and `put` and
-`swap` look before they write.
+S3 differ, so `keeps_conditions` finds out; where none are kept, one job at a time publishes. `put` and `swap` look
+before they write, so that what is there stays even so.
 
 This is the one place that translates the library's errors. Their texts show whole requests, with signatures, and are
 never passed on.
@@ -17,7 +17,7 @@ import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from threading import Barrier
@@ -40,7 +40,6 @@ from packyard.sharing.stores.store import (
     check_expected,
     check_key,
     check_listed,
-    check_removable,
     check_same,
     is_key,
     too_long,
@@ -101,15 +100,13 @@ class BucketStore:
     home: Callable[[], str] = lambda: ""
     patience: float = PATIENCE
 
-    def relying(self) -> BucketStore:
-        """Return the store that relies on its server to keep conditions, as `probe` found."""
-        return replace(self, is_conditional=True)
+    def keeps_conditions(self) -> bool:
+        """Ask a server whose kind does not say: by one writer after another, and by eight at once.
 
-    def probe(self) -> bool:
-        """Ask the server whether it keeps conditions: of one writer after another, and of eight at once.
-
-        A server that passes may still fail under more load; none that fails is relied on.
+        A server that passes may still fail under more load.
         """
+        if self.is_conditional:
+            return True
         key = f"{PROBES}{os.urandom(8).hex()}"
         together = Barrier(_WRITERS)
 
@@ -133,13 +130,9 @@ class BucketStore:
     def put(self, key: str, data: bytes) -> None:
         """Create an object; see `Store.put`."""
         check_key(key)
-        if not self.is_conditional:
-            if not self._is_there(key, data):
-                self._write(key, data, "overwrite")
-            return
         for attempt in range(ATTEMPTS):
             # What the server refused may be a creation that was never answered, or one under way that may fail yet.
-            if self._write(key, data, "create") or self._is_there(key, data):
+            if self._is_there(key, data) or self._write(key, data, "create"):
                 return
             time.sleep(PAUSE * 2**attempt * random.uniform(0.5, 1))
         raise UnavailableError(Problem("the server neither creates it nor has it", file=self._place(key), hint=LOOK))
@@ -185,12 +178,12 @@ class BucketStore:
         check_key(key)
         current, version = self._found(key)
         check_expected(self._place(key), current, expected)
-        if not self._write(key, data, (version or "create") if self.is_conditional else "overwrite"):
+        if not self._write(key, data, version or "create"):
             check_expected(self._place(key), self._found(key)[0], Digest.of(data))  # or the answer was lost
 
-    def remove(self, key: str, *, is_published: bool = False) -> None:
+    def remove(self, key: str) -> None:
         """Remove an object; see `Store.remove`."""
-        check_removable(key, is_published=is_published)
+        check_key(key)
         with suppress(NotFoundError):
             self._ask(self._place(key), lambda bucket: obstore.delete(bucket, key))
 
@@ -210,7 +203,7 @@ class BucketStore:
         return current is not None
 
     def _write(self, key: str, data: bytes, mode: Any) -> bool:
-        """Write an object, and return False if the server refuses that because of what is there, or always."""
+        """Write an object, and return False if the server refuses that because of what is there."""
         attributes: Any = {"Content-Type": content_type(key), "Cache-Control": cache_control(key)}
 
         def put(bucket: ObjectStore) -> None:
@@ -220,6 +213,10 @@ class BucketStore:
             self._ask(self._place(key), put)
         except _RefusedError:
             return False
+        except _UnconditionalError:
+            if mode == "overwrite":
+                raise
+            return self._write(key, data, "overwrite")
         return True
 
     def _ask(self, place: str, call: Callable[[ObjectStore], _T]) -> _T:
@@ -263,8 +260,8 @@ class BucketStore:
         if _METADATA.search(text) or isinstance(error, _NOBODY):
             hint = _CREDENTIALS if _METADATA.search(text) else self.look
             return refused("no credentials were found that can be used", hint, DeniedError)
-        if status == "501":  # as it writes without conditions alone
-            return refused(f"the server cannot do that ({answer})", "use another one", _RefusedError)
+        if status == "501":
+            return refused(f"the server cannot do that ({answer})", "use another one", _UnconditionalError)
         if status:
             is_ours = status[0] in "34" and status != "429"
             hint = "check the address, the region and the endpoint of the bucket" if is_ours else "try again later"
@@ -279,7 +276,11 @@ class BucketStore:
 
 
 class _RefusedError(UnavailableError):
-    """The server refuses to write because of what is there, or to write on a condition at all."""
+    """The server refuses to write because of what is there."""
+
+
+class _UnconditionalError(UnavailableError):
+    """The server does not write on a condition."""
 
 
 def parse(address: str) -> tuple[str, str]:
@@ -290,6 +291,11 @@ def parse(address: str) -> tuple[str, str]:
         hint = f"write {scheme}://bucket/path; keys and passwords are found as the cloud's own tools find them"
         raise InputError(Problem("this must be the address of a channel in a bucket", hint=hint))
     return bucket, prefix
+
+
+def first(*variables: str) -> str:
+    """Return the first of these variables of the environment that is set, or an empty text."""
+    return next((os.environ[name] for name in variables if os.environ.get(name)), "")
 
 
 def client(patience: float, endpoint: str, trusted: str | None = None) -> dict[str, Any]:

@@ -39,7 +39,7 @@ _PORTS = {"http": 80, "https": 443}
 
 _TRUST = "check its address; REQUESTS_CA_BUNDLE=FILE names the authorities to trust, those of a company too"
 _PROXY = "check HTTPS_PROXY, HTTP_PROXY and NO_PROXY, then run again"
-_WHO = "is the address right? A user and password go into ~/.netrc, for the machine"
+_WHO = "is the address right? A user and password go into it: https://USER:PASSWORD@"
 #: What failed, in our words: the libraries' messages may show the address with its password. And what to check.
 _REASONS: tuple[tuple[tuple[type[BaseException], ...], str, str], ...] = (
     (
@@ -97,7 +97,7 @@ class Answer:
     def unexpected(self) -> UnavailableError:
         """Return the error to raise for an answer that is no success."""
         if self.status in (401, 403):
-            who = f"{_WHO} {urlsplit(self.request.url).hostname}"
+            who = f"{_WHO}{urlsplit(self.request.url).netloc}/"
             return self.denied("access denied", "check user and password" if self.request.authorization else who)
         is_ours = 300 <= self.status < 500 and self.status != 429
         hint = "check the address" if is_ours else "try again later"

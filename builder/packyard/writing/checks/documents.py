@@ -79,7 +79,7 @@ def _tables(path: str, page: Page, folder: Folder, place: str) -> Iterator[Findi
         first = first or table.line
         yield from _rows(table, names, setters, place)
     for name in sorted(setters.keys() - page.words) if named else ():
-        hint = "add a row, or write the page again by packyard build --readmes"
+        hint = "add a row, or write the page again by packyard build"
         yield at("undocumented-parameter", place, first, f"the table of parameters lacks {name}", hint)
 
 

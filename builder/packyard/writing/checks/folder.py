@@ -31,7 +31,7 @@ from packyard.using.options.folder import PROGRAMS
 from packyard.using.setters.krmfile import EMPTY
 from packyard.using.setters.krmfile import NAME as KRMFILE
 from packyard.using.setters.packages import KPTFILE, PackageFiles, find_packages, read_package, read_resources
-from packyard.writing.checks import collisions, documents, exception, secret_texts
+from packyard.writing.checks import documents, exception, secret_texts
 from packyard.writing.checks.finding import Finding
 from packyard.writing.checks.lint import find, in_order
 from packyard.writing.checks.pages import Folder
@@ -145,13 +145,13 @@ def _of_packages(opened: _Opened, judges: Sequence[Judge]) -> list[Finding]:
 
 
 def _of_all(opened: _Opened) -> list[Finding]:
-    """Return what is wrong between packages, in documents, and with secrets in other files."""
-    tree, contents = opened.tree, opened.contents
-    sources = [opened.parsed[folder] for folder in contents.setters if opened.shipped[folder] is None]
+    """Return what is wrong in documents, and with secrets in other files."""
+    tree = opened.tree
     secret = opened.read(lambda file: secret_texts.is_looked_into(file) and tree.has_file(file))
     return [
-        *collisions.check([named for source in sources for named in collisions.names(source)]),
-        *documents.check({file: tree.read(file) for file in opened.files if _PAGE.search(file)}, contents, tree.prefix),
+        *documents.check(
+            {file: tree.read(file) for file in opened.files if _PAGE.search(file)}, opened.contents, tree.prefix
+        ),
         *secret_texts.check_files(secret),
     ]
 

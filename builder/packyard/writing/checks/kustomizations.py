@@ -44,8 +44,8 @@ def check(parsed: Parsed, exists: Exists) -> Iterator[Finding]:
         yield from _paths(root, exists)
     yield from _unlisted(roots, parsed)
     for build in parsed.builds:
-        yield from build.refused
-        if build.is_whole and build.kustomizations:
+        yield from build.findings
+        if build.complete and build.kustomizations:
             yield from _unreached(build, parsed)
 
 
@@ -115,16 +115,13 @@ def _unlisted(roots: list[MappingNode], parsed: Parsed) -> Iterator[Finding]:
 
 def _unreached(build: Build, parsed: Parsed) -> Iterator[Finding]:
     """Find images and replicas of a kustomization that reach no object, where all objects are known."""
-    containers = [item for root in build.objects for item in parsed.containers_of(root)]
-    containers += [container for pod in pods.find_all(build.removed) for container in pod.containers]
+    # What patches take out of a build is there for the kustomizations below.
+    roots = [root for document in parsed.documents if isinstance(root := document.root, MappingNode)]
+    containers = [container for pod in pods.find_all([*build.objects, *roots]) for container in pod.containers]
     used = {images.parse(container.text("image")).name for container in containers}
-    names = {called(root) for root in (*build.objects, *build.removed, *build.generated)} - {""}
+    names = {called(root) for root in (*build.objects, *roots, *build.generated)} - {""}
     renamed = {new.get("newName", "") for root in build.kustomizations for _, new in kustomization.images(root)}
-    replacements = [replacement for root in build.kustomizations for replacement in mappings(root.get("replacements"))]
-    targets = [target for replacement in replacements for target in mappings(replacement.get("targets"))]
-    # Configurations say where more images stand, and replacements may put others there.
-    is_open = any("image" in path.value for target in targets for path in scalars(target.get("fieldPaths")))
-    is_open = is_open or any(root.get("configurations") for root in build.kustomizations)
+    is_open = any(root.get("configurations") for root in build.kustomizations)  # which say where more images stand
     for root in build.kustomizations:
         for image in mappings(root.get("images")) if not is_open else ():
             old = image.scalar("name")
