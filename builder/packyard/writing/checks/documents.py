@@ -20,7 +20,6 @@ from packyard.writing.checks.markdown import Page, Table
 from packyard.writing.checks.pages import Folder, at
 
 _NAME = re.compile(r"[A-Za-z][\w.-]*\Z")
-_WORD = re.compile(r"[A-Za-z][\w.-]*\w")
 _NAMING = re.compile(r"(?i)\W*(name|parameter|setter|variable|option|key)s?\W*\Z")
 _STATING = re.compile(r"(?i)\W*(default|shipped|value|preset)", re.IGNORECASE)
 _EXTERNAL = re.compile(r"[a-z][a-z0-9+.-]*:|//|#\Z", re.IGNORECASE)
@@ -68,8 +67,7 @@ def _tables(path: str, page: Page, folder: Folder, place: str) -> Iterator[Findi
         named |= {name for _, name, _ in names}
         first = first or table.line
         yield from _rows(table, names, setters, place)
-    words = {word for table in page.tables for _, row in table.rows for cell in row for word in _WORD.findall(cell)}
-    for name in sorted(setters.keys() - words) if named else ():
+    for name in sorted(setters.keys() - page.words) if named else ():
         hint = "add a row, or write the page again by packyard build"
         yield at("undocumented-parameter", place, first, f"the table of parameters lacks {name}", hint)
 

@@ -14,6 +14,7 @@ from markdown_it.token import Token
 _ANCHOR = re.compile(r"<\w+\s[^>]*(?:name|id)=[\"']([^\"']+)")
 _CODE = re.compile(r"(`+)(.+?)\1")
 _DROPPED = re.compile(r"[^\w\- ]")
+_WORD = re.compile(r"[A-Za-z][\w.-]*\w")
 #: What has a target, and where that is.
 _LINKS = {"link_open": "href", "image": "src"}
 
@@ -34,6 +35,7 @@ class Page:
     links: list[tuple[int, str]] = field(default_factory=list)
     tables: list[Table] = field(default_factory=list)
     anchors: set[str] = field(default_factory=set)
+    words: set[str] = field(default_factory=set)  # of sentences and tables, not of blocks of code
 
 
 def parse(text: str) -> Page:
@@ -47,6 +49,8 @@ def parse(text: str) -> Page:
         elif token.type == "table_open":
             rows = [(number + 1, cells(lines[number])) for number in range(first + 2, last)]
             page.tables.append(Table(first + 1, cells(lines[first]), rows))
+        elif token.type == "inline":
+            page.words.update(_WORD.findall(token.content))
         page.links += _links(token, first + 1)
     return page
 
