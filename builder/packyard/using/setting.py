@@ -19,9 +19,9 @@ from packyard.core.files.steps import StepLog
 from packyard.core.files.tree import Tree
 from packyard.using.options import folder
 from packyard.using.options.folder import NAME as OPTIONS
-from packyard.using.setters.change import check_rules, join, read_changed, unbound
+from packyard.using.setters.change import check_rules, join, read_changed, read_kpt, unbound
 from packyard.using.setters.definition import Setter
-from packyard.using.setters.packages import PackageFiles, find_packages, read_kpt, read_krmfile
+from packyard.using.setters.packages import PackageFiles, find_packages, read_krmfile
 from packyard.using.setters.plan import Assignment, Plan, Shipped, no_default, placed, plan, unknown
 
 if TYPE_CHECKING:

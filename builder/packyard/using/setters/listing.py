@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING, NamedTuple
 from packyard.core.errors import Problem, refuse
 from packyard.core.kubernetes.fieldtypes import Step
 from packyard.core.yaml.node import Scalar, SequenceNode
+from packyard.using.setters.change import read_kpt
 from packyard.using.setters.definition import Definitions, Setter, Substitution, full_type
 from packyard.using.setters.fields import defined_in, path_text
-from packyard.using.setters.packages import PackageFiles, read_kpt, read_krmfile
+from packyard.using.setters.packages import PackageFiles, read_krmfile
 
 if TYPE_CHECKING:
     from packyard.using.setters.rules.rule import Rule

@@ -10,15 +10,12 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping, Sequence
 from fnmatch import fnmatchcase
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from packyard.core.errors import InputError, Problem
 from packyard.core.files.tree import Tree
 from packyard.core.yaml.document import source_of
 from packyard.using.setters.krmfile import NAME, Krmfile
-
-if TYPE_CHECKING:
-    from packyard.using.setters.kpt.kptpackage import KptPackage
 
 #: The name of kpt's file; one of its first format holds definitions as a Krmfile does.
 KPTFILE = "Kptfile"
@@ -62,15 +59,6 @@ class PackageFiles(NamedTuple):
 def read_krmfile(package: PackageFiles) -> Krmfile:
     """Parse a package's definitions."""
     return Krmfile(source_of(package.krmfile, package.where + package.name))
-
-
-def read_kpt(package: PackageFiles) -> KptPackage | None:
-    """Read a package in kpt's spelling; None for one of kustomize, as most are."""
-    if package.is_of_kustomize:
-        return None
-    from packyard.using.setters.kpt.kptpackage import KptPackage
-
-    return KptPackage(package)
 
 
 def find_packages(tree: Tree, *, recursive: bool, kpt: bool = False) -> list[str]:
