@@ -25,7 +25,6 @@ openAPI:
     io.k8s.cli.setters.WORKERS:
       type: integer
       minimum: 1
-      maximum: 2147483647
       default: 2
       x-k8s-cli: {setter: {name: WORKERS, value: "2"}}
 """

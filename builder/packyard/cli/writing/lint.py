@@ -10,7 +10,6 @@ from __future__ import annotations
 import argparse
 import os
 from collections.abc import Sequence
-from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
@@ -162,20 +161,6 @@ def _without_taste(directory: Path, findings: list[Finding]) -> list[Finding]:
 
 
 def _in_folder(directory: Path, judging: list[Judge]) -> Linted:
-    """Return what is wrong with a folder; of one in a package, what the package shows of it."""
-    root, here = Path(root_of(directory)), Path(os.path.realpath(directory))
-    if root == here:
-        return _whole(directory, judging)
-    package = _whole(root if directory.is_absolute() else Path(os.path.relpath(root)), judging)
-    below = here.relative_to(root)
-    use_cases = [use_case for use_case in package.use_cases if Path(use_case).is_relative_to(below)]
-    paths = [os.path.relpath(os.path.realpath(each.file), here) for each in package.findings]
-    prefix = Tree(directory).prefix
-    pairs = zip(package.findings, paths, strict=True)
-    return Linted([replace(each, file=prefix + path) for each, path in pairs if not path.startswith("..")], use_cases)
-
-
-def _whole(directory: Path, judging: list[Judge]) -> Linted:
     """Return what is wrong with a folder, and with the options that its use cases have."""
     tree = Tree(directory)
     state.tell_pending(tree)

@@ -87,13 +87,7 @@ def tagged(package: PackageFiles) -> list[ListedSetter]:
         return []
     from packyard.using.setters.kpt.kptpackage import KptPackage
 
-    return [
-        ListedSetter(
-            Setter(setter.name, setter.value, type=setter.schema_type, file=setter.file, line=setter.line),
-            setter.count,
-        )
-        for setter in KptPackage(package).setters()
-    ]
+    return [ListedSetter(*counted) for counted in KptPackage(package).setters()]
 
 
 def find_fields(package: PackageFiles, name: str) -> list[Field]:

@@ -46,7 +46,6 @@ class Package:
     options: list[str]
     extra: dict[str, str]
     moved: dict[str, str] = field(default_factory=dict)
-    rule: bool = False
 
     def files(self) -> dict[str, bytes]:
         definitions = "".join(
@@ -55,14 +54,13 @@ class Package:
             + ("" if value else "          required: true\n")
             for name, (value, most) in self.setters.items()
         )
-        rules = 'rules:\n- rule: S0 != "11"\n  message: eleven is too many\n' if self.rule else ""
         bound = {name: f'  b-{name}: "{value}" # {{"$openapi":"{name}"}}' for name, (value, _) in self.setters.items()}
         placed = [self.moved.get(line[1:], line[1:]) for line in self.lines if line[:1] == "@"]
         data = [bound.get(self.moved.get(line[1:], line[1:]), "") if line[:1] == "@" else line for line in self.lines]
         data = [line for line in data if line] + [line for name, line in bound.items() if name not in placed]
         named = dict.fromkeys(self.resources, "kind: ConfigMap\nmetadata: {name: x}\n")
         files = {
-            f"{RUN}/Krmfile": _HEADER + definitions + rules,
+            f"{RUN}/Krmfile": _HEADER + definitions,
             f"{RUN}/cm.yaml": "\n".join(["kind: ConfigMap", "metadata: {name: run}", "data:", *data, ""]),
             f"{RUN}/kustomization.yaml": _KUSTOMIZATION
             + "".join(f"- {name}\n" for name in ("cm.yaml", *self.resources)),
@@ -132,7 +130,6 @@ def following(chance: random.Random, old: Package) -> Package:
             new.moved[name] = f"N{name}"
     if chance.random() < 0.3:
         new.setters["S9"] = ("", 3)
-    new.rule = "S0" in new.setters and chance.random() < 0.3
     for path, what in ((path, chance.random()) for path in list(new.extra)):
         if what < 0.2:
             del new.extra[path]
@@ -352,7 +349,6 @@ def judge(case: Case, folder: Path, what: str) -> None:
     assert named(found, r"option '(\w+)' is enabled") == {*case.work.options} - {*case.new.options}, what
     if not found.conflicts:
         assert not list(lost(case, after)), what
-        assert not case.new.rule or setters(after)["S0"].value != "11", what
         assert not list(not_arrived(case, after)), what
         assert not not_followed(after), what
         again = Case(case.old, case.new, case.theirs, after, case.theirs, case.work).merged()[0]
