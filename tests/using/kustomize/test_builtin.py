@@ -281,17 +281,6 @@ def test_reads_a_kustomization_as_kustomize_does(judge: Judge, kustomization: st
     judge.agrees({"kustomization.yaml": kustomization, "a.yaml": HEAD})
 
 
-def test_refuses_every_other_field_by_name_and_line_and_says_what_to_install(tmp_path: Path) -> None:
-    (tmp_path / "kustomization.yaml").write_text("resources:\n- a.yaml\nnamePrefix: my-\nimages: [{name: x}]\n")
-    (tmp_path / "a.yaml").write_text(HEAD)
-    with pytest.raises(InputError) as caught:
-        build(tmp_path)
-    first, second = map(str, caught.value.problems)
-    assert first.startswith(f"{tmp_path}/kustomization.yaml:3:1: field 'namePrefix'")
-    assert second.startswith(f"{tmp_path}/kustomization.yaml:4:1: field 'images'")
-    assert "install kustomize" in first
-
-
 def test_refuses_directories_addresses_and_files_elsewhere_all_at_once(tmp_path: Path) -> None:
     folder = tmp_path / "use-case"
     (folder / "base").mkdir(parents=True)

@@ -10,7 +10,7 @@ import yaml
 
 import reading
 import tiny
-from packyard.core.errors import BeyondError, ConflictError, InputError, PackyardError
+from packyard.core.errors import ConflictError, InputError, PackyardError
 from packyard.using.kustomize.builtin import Trial, build
 from packyard.using.options import switch
 from packyard.using.options.switch import Switched
@@ -134,24 +134,6 @@ def test_files_edited_by_hand_make_an_option_refuse_before_it_hits_the_wrong_pla
     assert reading.files(root) == before
 
 
-@pytest.mark.parametrize(
-    ("file", "message"),
-    [
-        ("job.yaml", r"resource 'job\.yaml' is not a file here"),
-        ("kustomization.yaml", r"has no kustomization\.yaml"),
-        ("../../options/dataset-bucket/bucket.yaml", r"patch 'bucket\.yaml' is not a file here"),
-        ("../../options/dataset-bucket/kustomization.yaml", "there is no option 'dataset-bucket'"),
-    ],
-)
-def test_a_file_that_was_deleted_is_named(root: Path, file: str, message: str) -> None:
-    directory = root / optioned.SINGLE
-    (directory / file).unlink()
-    before = reading.files(root)
-    with pytest.raises(InputError, match=message):
-        enable(directory, "dataset-bucket")
-    assert reading.files(root) == before
-
-
 def test_a_link_is_no_option_and_no_folder_of_options(root: Path, tmp_path: Path) -> None:
     outside = tmp_path / "outside"
     tiny.write(outside / "evil" / KUSTOMIZATION, "kind: Component\nresources: [/etc/passwd]\n")
@@ -163,18 +145,6 @@ def test_a_link_is_no_option_and_no_folder_of_options(root: Path, tmp_path: Path
     (root / optioned.OPTIONS).symlink_to(outside / "options")
     with pytest.raises(InputError, match=r"is a link to .*; a package must not contain links"):
         enable(root / optioned.SINGLE, "queue")
-
-
-def test_a_component_outside_of_the_package_is_for_kustomize_to_build(root: Path, tmp_path: Path) -> None:
-    tiny.write(tmp_path / "mine" / KUSTOMIZATION, "kind: Component\napiVersion: kustomize.config.k8s.io/v1alpha1\n")
-    directory = root / optioned.SINGLE
-    with (directory / KUSTOMIZATION).open("a") as stream:
-        stream.write("components:\n- ../../../../../mine\n")
-    with pytest.raises(
-        BeyondError,
-        match=r"kustomization\.yaml:5:3: component '.*mine' leads to .*, outside of the package .*\(install kustomize",
-    ):
-        build(directory)
 
 
 def test_an_option_that_is_listed_twice_is_refused_by_both_lines(root: Path) -> None:
