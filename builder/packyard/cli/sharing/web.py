@@ -66,7 +66,7 @@ def _made(channel: str, *, is_beside: bool) -> dict[str, bytes]:
     address = store.address if "://" in store.address else str(Path(store.address).resolve())
     is_web = address.startswith(("https://", "http://"))
     at = f"{address.rstrip('/')}/" if is_web else "../../" if is_beside else ""
-    with progress.busy("reading packages"), output.without("messages"):
+    with progress.busy("reading packages"):
         packages = list(web_content.packages(listed(channel, store), channel, store))
     return page.files(packages, address="" if is_beside else address, bundles=at)
 

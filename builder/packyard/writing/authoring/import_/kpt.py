@@ -45,7 +45,7 @@ def read(documents: Sequence[Document], notes: list[Note]) -> NamedFields:
     roots = [document.root for document in documents]
     fields = [each for root in roots for each in tagged.find(root)]
     texts = [(each.pattern, node) for each in fields if isinstance(node := each.node, Scalar) and not is_null(node)]
-    values = {setter.name: setter.value for setter in derive(roots) if not setter.is_list}
+    values = {setter.name: setter.value for setter, _ in derive(roots) if not setter.is_list}
     for pattern, node in texts:  # kpt itself derives nothing from an empty text, and sets it nevertheless
         values = {**pattern.derive(node.value, empty=True), **values}
     for setter, value in values.items():
