@@ -59,7 +59,7 @@ class Reference:
         A range has no pre-release, but for those of the version that it begins with, if that is one.
         """
         if self.version is not None:
-            return same(self.version, version)
+            return self.version == version
         if self.choice[:1] not in _RANGES:
             return True
         low, candidate = identity(self.choice[1:]), identity(version)
@@ -150,8 +150,3 @@ def newest(version: str) -> tuple[bool, Order]:
     """Return the key whose maximum is the latest version: every pre-release is lower than every other version."""
     key = order(version)
     return key[0][1] >= 0, key
-
-
-def same(choice: str, version: str) -> bool:
-    """Return whether a version is the one asked for, in any spelling; build metadata must match if it is given."""
-    return identity(choice) == identity(version) and choice.partition("+")[2] in ("", version.partition("+")[2])
