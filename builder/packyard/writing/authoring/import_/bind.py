@@ -23,8 +23,8 @@ from packyard.using.setters.fields import Binding
 from packyard.using.setters.kpt.tagged import Pattern
 from packyard.using.setters.krmfile import Krmfile
 from packyard.writing.authoring import place
-from packyard.writing.authoring.import_ import definitions, kpt
-from packyard.writing.authoring.import_.definitions import Definition
+from packyard.writing.authoring.import_ import kpt, meaning
+from packyard.writing.authoring.import_.meaning import Definition
 from packyard.writing.authoring.import_.note import DOUBTFUL, LOST, Note
 
 _PLACEHOLDER = re.compile(r"(?<!\$)\$\{[A-Za-z_]\w*(:?[-=][^{}]*)?\}")
@@ -51,8 +51,8 @@ def bind(
     known, bound = kpt.read(documents, edits, notes)
     notes += [note for document in documents for note in _placeholders(document)]
     if krmfile is None:
-        return edits, definitions.reached(bound, known)
-    own = definitions.read(krmfile, notes)
+        return edits, meaning.reached(bound, known)
+    own = meaning.read(krmfile, notes)
     bindings = [(number, each) for number, document in enumerate(documents) for each in fields.find(document)]
     faults = [_fault(binding, own) for _, binding in bindings]
     pairs = list(zip(bindings, faults, strict=True))
@@ -70,7 +70,7 @@ def bind(
             edits[number].append(place.take_out(documents[number].source, binding.comment))
             notes.append(fault)
     known = Definitions({**known.setters, **own.setters}, {**known.substitutions, **own.substitutions})
-    needed = definitions.reached(bound, known)
+    needed = meaning.reached(bound, known)
     file = krmfile.source.name
     unused = tuple(f"{file}: {name}" for name in sorted({*own.setters, *own.substitutions} - needed.keys()))
     notes += [Note(LOST, *_UNUSED, unused)] if unused else []
@@ -94,7 +94,7 @@ def _settled(sound: Sequence[Binding], known: Definitions, notes: list[Note]) ->
         assert definition
         values = {name: known.setters[name].value for name in known.setters_of(definition)}
         if _torn(binding, known) and isinstance(binding.node, Scalar):
-            values = Pattern(definitions.flat(definition, known)).derive(binding.node.value, empty=True)
+            values = Pattern(meaning.flat(definition, known)).derive(binding.node.value, empty=True)
         for name, value in values.items():
             shown.setdefault(name, {}).setdefault(value, binding)
     changed: dict[str, Setter] = {}
@@ -116,9 +116,9 @@ def _fault(binding: Binding, known: Definitions) -> Note | None:
     if not fields.sets(definition, binding.node):
         return Note(LOST, "setter comments where they bind nothing", "nothing, unless a whole list was meant", (at,))
     try:
-        definitions.texts(definition, known)
+        meaning.texts(definition, known)
     except InputError:
-        return Note(LOST, *definitions.TO_NOTHING, (at,))
+        return Note(LOST, *meaning.TO_NOTHING, (at,))
     return None
 
 
@@ -133,7 +133,7 @@ def _case(binding: Binding, known: Definitions) -> str:
     definition, node = known.resolve(binding.reference), binding.node
     assert definition
     shows = [node.value] if isinstance(node, Scalar) else [item.value for item in scalars(node)]
-    yields = definitions.texts(definition, known)
+    yields = meaning.texts(definition, known)
     said, found = ", ".join(yields), ", ".join(shows)
     at = f"{node.place}: {fields.path_text(binding.path)}: {definition.name}"
     return f"{at} yields {said!r}, not {found!r}" if yields != shows else ""

@@ -16,8 +16,8 @@ from packyard.using.kustomize import builtin
 from packyard.using.setters.definition import Setter
 from packyard.writing.authoring import skeleton
 from packyard.writing.authoring.import_ import upstream, use_cases
-from packyard.writing.authoring.import_.definitions import GIVEN, krmfile
-from packyard.writing.authoring.import_.definitions import text as definition_text
+from packyard.writing.authoring.import_.meaning import GIVEN, krmfile
+from packyard.writing.authoring.import_.meaning import text as definition_text
 from packyard.writing.authoring.import_.note import DOUBTFUL, LOST, Note
 from packyard.writing.authoring.import_.upstream import Build, Part, Upstream, UseCase
 from packyard.writing.source import compose, package, workspace

@@ -21,7 +21,7 @@ from packyard.using.setters.fields import path_text
 from packyard.using.setters.kpt import kptfile, tagged
 from packyard.using.setters.kpt.derived import derive
 from packyard.using.setters.kpt.tagged import Tagged
-from packyard.writing.authoring.import_.definitions import named_for, substitution, typed
+from packyard.writing.authoring.import_.meaning import named_for, substitution, typed
 from packyard.writing.authoring.import_.note import DOUBTFUL, LOST, Note
 
 

@@ -34,7 +34,7 @@ from packyard.using.setters.krmfile import Krmfile, parse_krmfile
 from packyard.using.setters.packages import DEFINITIONS, KPTFILE
 from packyard.writing.authoring.import_ import kpt, use_cases
 from packyard.writing.authoring.import_.bind import bind
-from packyard.writing.authoring.import_.definitions import Definition
+from packyard.writing.authoring.import_.meaning import Definition
 from packyard.writing.authoring.import_.note import LOST, Note
 from packyard.writing.authoring.import_.use_cases import kustomizations
 from packyard.writing.source.package import slug
