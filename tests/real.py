@@ -155,12 +155,6 @@ def find_python(version: tuple[int, int]) -> Path | None:
     return next((answer[0] for answer in answers if answer is not None and answer[1] == version), None)
 
 
-def python_of(version: tuple[int, int]) -> Path:
-    """Return a CPython of a version that images may have, however old."""
-    name = ".".join(map(str, version))
-    return find_python(version) or lacking(f"Python {name}", remedy=f"pyenv install {name}")
-
-
 def checkout_files() -> list[str]:
     """Return the files of the checkout that git tracks, or would add."""
     command = ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"]

@@ -124,11 +124,11 @@ def test_an_address_of_nothing_names_what_is_there(tmp_path: Path) -> None:
         ("tiny-k8s/mlops", "tiny-k8s/mlops is more than one use case (name one: tiny-k8s/multi-node, tiny-k8s/single"),
         (
             "other/multi-node",
-            "catalogue has no 'other', and other is not a directory here (packyard list shows what it has)",
+            "carries no package 'other', and other is not a directory here (packyard list shows what it has)",
         ),
         ("../nowhere/multi-node", "is not a directory"),
         ("llm-serving", "llm-serving has several use cases (name one: llm-serving/claim, "),
-        ("llm-servin", "has no 'llm-servin', and llm-servin is not a directory here (did you mean 'llm-serving'?)"),
+        ("llm-servin", "no package 'llm-servin', and llm-servin is not a directory here (did you mean 'llm-serving'?)"),
         ("LLM-Serving", "LLM-Serving: is not a directory"),
     ):
         refused = packyard("render", word, cwd=tmp_path)

@@ -84,14 +84,14 @@ def test_all_verbs_look_in_one_order_and_say_where(
     channel: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
-    assert "from the catalogue that packyard carries" in packyard("list").stderr
+    assert "from the packages that packyard carries" in packyard("list").stderr
     (tmp_path / "config/packyard").mkdir(parents=True)
     (tmp_path / "config/packyard/config.yaml").write_text(f"channel: {channel}\n")
     found = packyard("list", "-o", "json")
     assert [each["name"] for each in json.loads(found.stdout)] == sorted(MODELS)
     unsigned = "not signed: nobody can tell who published it"
     assert found.stderr == f"from {channel} ({tmp_path}/config/packyard/config.yaml)\n{unsigned}\n"
-    assert "no bundle 'llm-serving' (packyard carries it: add --from carried)" in packyard("get", "llm-serving").stderr
+    assert "no package 'llm-serving' (packyard carries it: add --from carried)" in packyard("get", "llm-serving").stderr
     monkeypatch.setenv("PACKYARD_CHANNEL", "carried")
     assert len(json.loads(done("list", "-o", "json"))) == len(PACKAGES)
     assert packyard("list", "--from", channel).stderr == f"from {channel} (--from)\n{unsigned}\n"

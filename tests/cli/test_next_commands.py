@@ -35,7 +35,9 @@ def test_a_fragment_that_is_no_file_is_refused(root: Path, make: Callable[[Path]
     fragment = root / "packages/p/docs/20-x.md"
     fragment.parent.mkdir(exist_ok=True)
     make(fragment)
-    assert f"{fragment}: is not a regular file" in tiny.refused("build", "p", "--readmes", "-", "--workspace", root)
+    assert f"{fragment}: is not a regular file" in tiny.refused(
+        "build", "p", "--version", "1", "--to", root / "out", "--workspace", root
+    )
 
 
 @pytest.mark.parametrize(
@@ -44,7 +46,6 @@ def test_a_fragment_that_is_no_file_is_refused(root: Path, make: Callable[[Path]
         ("build", "packyard build --version 1.0.0 --to build"),
         ("build p/one --version 1 --to out", "(name the package as a whole: p)"),
         ("build --to FILE/x --version 1.0.0", "FILE: is a file, and a folder is needed here (name another folder)"),
-        ("build --readmes FILE", "FILE: is a file, and a folder is needed here (name another folder)"),
         ("build --to OUT --version v.x", "'v.x' is not a version (use a form such as 2.7.0"),
         ("build --to OUT --version 1 --jobs x", "--jobs: invalid int value: 'x'; type packyard build --help"),
         ("build zzz --to OUT --version 1", "(packyard list --workspace . shows them)"),

@@ -68,7 +68,7 @@ def test_a_package_in_the_working_directory_wins_unless_a_version_or_a_channel_i
     [
         ("p@1.0/nf", "p has no use case 'nf' (did you mean 'nfs'?)"),
         ("p@1.0", "p has several use cases (name one: p@1.0/nfs, p@1.0/pvc)"),
-        ("q/nfs", "the channel has no bundle 'q'"),
+        ("q/nfs", "the channel has no package 'q'"),
         ("p@3/nfs", "3"),
     ],
 )

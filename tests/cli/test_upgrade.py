@@ -69,7 +69,7 @@ def pack(folder: Path, version: str, files: dict[str, str], name: str = "p") -> 
         path.rpartition("/")[0] for path in files if path.endswith("/kustomization.yaml") and "options" not in path
     }
     use_cases = {path: ShippedUseCase(setters={}) for path in paths}
-    moved = {"OLD": "NEW", "serve": "bench", "gone": "a line of cm.yaml"}
+    moved = {"OLD": "NEW", "pvc": "volume", "gone": "a line of cm.yaml"}
     described = Manifest(name=name, version=version, model={}, use_cases=use_cases, moved=moved)
     members = [Member(path=path, data=text.encode(), executable=path.endswith(".sh")) for path, text in files.items()]
     file = folder / f"{version}.tar.gz"
@@ -148,30 +148,6 @@ def test_keeps_what_was_set_enabled_and_edited_and_takes_what_is_new() -> None:
     assert done("setters", USE_CASE, "--set", "--output", "yaml") == "NEW: mine\n"
     assert Path("p/notes.txt").read_text() == "mine\n"
     assert Path("p/bin/start.sh").stat().st_mode & 0o777 == 0o755
-
-
-def test_a_use_case_that_has_another_name_keeps_all_that_was_done_in_it(here: Path) -> None:
-    for version, files in (("1.0", FILES), ("1.1", NEXT)):
-        name = {"1.0": "serve", "1.1": "bench"}[version]
-        pack(here, version, {path.replace("run/nfs", f"run/{name}/nfs"): text for path, text in files.items()})
-    shutil.rmtree("p")
-    tiny.untar("1.0.tar.gz", here)
-    done("set", "p/run/serve/nfs", "OLD=mine")
-    edit("p/run/serve/nfs/cm.yaml", 'three: "3"', 'three: "33"')
-    edit("p/run/serve/nfs/kustomization.yaml", "- cm.yaml", "- more.yaml\n- cm.yaml")
-    Path("p/run/serve/nfs/more.yaml").write_text("mine\n")
-    before = contents(here / "p")
-    assert "BREAKING: use case removed: bench replaces it" in done("diff", "1.0.tar.gz", "1.1.tar.gz")
-    found = packyard("upgrade", "p", "1.1.tar.gz", "--base", "1.0.tar.gz")
-    assert "  use case p/run/serve/nfs is p/run/bench/nfs now, with all that you set and edited\n" in found.stderr
-    assert not Path("p/run/serve").exists()
-    assert Path("p/run/bench/nfs/more.yaml").read_text() == "mine\n"
-    text = Path("p/run/bench/nfs/cm.yaml").read_text()
-    assert text == NEXT["run/nfs/cm.yaml"].replace('new: ""', 'new: "mine"').replace('three: "3"', 'three: "33"')
-    resources = "- more.yaml\n- cm.yaml\n- job/job.yaml\n"
-    assert Path("p/run/bench/nfs/kustomization.yaml").read_text().endswith(resources)
-    done("undo", "p")
-    assert contents(here / "p") == before
 
 
 def test_twice_is_once_and_undo_takes_it_back(here: Path) -> None:
@@ -273,17 +249,6 @@ def test_a_setter_or_an_option_that_is_gone_is_a_conflict(here: Path) -> None:
     assert contents(here / "p" / "run") == {path[4:]: text for path, text in files.items() if path.startswith("run/")}
 
 
-def test_a_rule_that_breaks_is_a_conflict_and_theirs_gives_up_its_values(here: Path) -> None:
-    done("set", USE_CASE, "WORKERS=8", "OLD=mine")
-    rules = 'rules:\n- rule: WORKERS != "8"\n  message: eight is too many\n'
-    pack(here, "1.1", {**NEXT, "run/nfs/Krmfile": NEXT["run/nfs/Krmfile"] + rules})
-    told = refused("upgrade", "p", "1.1.tar.gz", "--base", "1.0.tar.gz")
-    assert told.startswith("error: p/run/nfs/Krmfile:")
-    assert "eight is too many" in told
-    upgrade("--conflicts=theirs")
-    assert done("setters", USE_CASE, "--set", "--output", "yaml") == "NEW: mine\n"
-
-
 def test_a_use_case_that_is_gone_goes_unless_something_was_changed_in_it(here: Path) -> None:
     files = {path: text for path, text in NEXT.items() if "pvc" not in path}
     pack(here, "1.1", files)
@@ -292,7 +257,8 @@ def test_a_use_case_that_is_gone_goes_unless_something_was_changed_in_it(here: P
     done("undo", "p")
     edit("p/run/pvc/cm.yaml", "run", "mine")
     told = refused("upgrade", "p", "1.1.tar.gz", "--base", "1.0.tar.gz")
-    assert "p/run/pvc: is removed by 1.1, and changed here: cm.yaml\n" in told
+    assert "p/run/pvc: is removed by 1.1, and changed here: cm.yaml (volume replaces it)\n" in told
+    assert "BREAKING: use case removed: volume replaces it" in done("diff", "1.0.tar.gz", "1.1.tar.gz")
     upgrade("--conflicts=ours")
     assert Path("p/run/pvc/kustomization.yaml").exists()
 

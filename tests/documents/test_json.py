@@ -118,7 +118,6 @@ def test_every_verb_prints_the_fields_of_its_row(tmp_path: Path, monkeypatch: py
         "render --to": run("render", nfs_volume, *settings, "--to", tmp_path / "all"),
         "lint": run("lint", broken(tmp_path)),
         "import": run("import", real.REPOSITORY / "tests/trees/workspace/bases/one", "--workspace", new(tmp_path)),
-        "build --readmes": run("build", NAME, "--readmes", "-", *workspace),
         "diff": run("diff", tmp_path / NAME, "--base", out / f"{NAME}.tar.gz"),
         "upgrade": run("upgrade", tmp_path / NAME, out / f"{NAME}.tar.gz", "--base", out / f"{NAME}.tar.gz"),
     }

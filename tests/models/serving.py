@@ -10,7 +10,7 @@ from typing import Any
 
 import real
 from catalogue.usecases import PACKAGES
-from workload import controllers, zoo
+from workload import controllers
 from workload.environment import Object
 from workload.machine import Machine, Pod
 
@@ -28,7 +28,7 @@ def start(cluster: Machine, objects: list[Object], files: Mapping[str, Path]) ->
 
 
 def store(cluster: Machine, pod: Object, path: str, folder: Path) -> None:
-    zoo.store(cluster, pod, path, {file.name: file.read_bytes() for file in folder.iterdir()})
+    cluster.store(pod, path, {file.name: file.read_bytes() for file in folder.iterdir()})
 
 
 def ask(cluster: Machine, pod: Pod, path: str, question: object = None, key: str = "") -> tuple[int, str]:

@@ -65,7 +65,7 @@ def test_undeploy_ends_when_the_objects_are_gone_and_names_who_holds_them(tmp_pa
 
 def test_an_output_that_is_no_absolute_path_is_shown_as_it_is(deployed: Cluster) -> None:
     assert "results   output in the pods" in deployed.run("status first")
-    assert "output is on no volume that another pod can have" in deployed.run("results first --to there", code=1)
+    assert "no volume of its pods is known to hold that" in deployed.run("results first")
 
 
 @pytest.mark.parametrize(
@@ -76,7 +76,7 @@ def test_an_output_that_is_no_absolute_path_is_shown_as_it_is(deployed: Cluster)
         ("doctor . --timeout 5m", "--timeout has no meaning without --probe; packyard doctor --help"),
         ("rollback first --list --dry-run", "--dry-run has no meaning beside --list; packyard rollback --help"),
         ("deploy . --dry-run --no-wait", "--no-wait has no meaning beside --dry-run; packyard deploy --help"),
-        ("results first --timeout 5m", "--timeout has no meaning without --to DIR; packyard results --help"),
+        ("results first --pod -o json", "--pod prints pods alone; packyard results --help"),
     ],
 )
 def test_a_flag_that_would_do_nothing_is_refused(line: str, said: str, deployed: Cluster) -> None:

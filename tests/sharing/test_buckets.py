@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 
 import pytest
 
 from packyard.core.errors import ConflictError, InputError, UnavailableError
 from packyard.core.files.regular import LIMIT
-from packyard.sharing.stores import keeps_conditions, open_store, relying
+from packyard.sharing.stores import open_store
 from packyard.sharing.stores.store import MissingStoreError, NotFoundError, Store
 from sharing.buckets import BucketServer, Opener
 from sharing.store_contract import StoreContract
@@ -20,7 +19,7 @@ pytestmark = pytest.mark.usefixtures("clean_environment")
 class TestVersitygw(StoreContract):
     @pytest.fixture
     def store(self, on_versitygw: Opener) -> Store:
-        return relying(on_versitygw())
+        return on_versitygw()
 
 
 class TestRclone(StoreContract):
@@ -56,7 +55,7 @@ def any_opener(request: pytest.FixtureRequest) -> Opener:
 @pytest.mark.parametrize("name", SERVERS)
 def test_a_server_is_asked_what_it_keeps_and_nothing_is_left(name: str, request: pytest.FixtureRequest) -> None:
     store = request.getfixturevalue(name)()
-    assert keeps_conditions(store) == SERVERS[name]
+    assert store.keeps_conditions() == SERVERS[name]
     for key in store.list(""):  # rclone may go on to list what it has no more
         with pytest.raises(NotFoundError):
             store.get(key)
@@ -90,16 +89,14 @@ def test_a_bucket_that_is_not_there_is_called_so(any_opener: Opener) -> None:
     [
         ("on_versitygw", "AWS_SECRET_ACCESS_KEY", "s3cret-and-wrong"),
         ("on_versitygw", "AWS_ACCESS_KEY_ID", "s3cret-and-wrong"),
-        ("on_rclone", "AWS_SECRET_ACCESS_KEY", "s3cret-and-wrong"),
-        ("on_azurite", "AZURE_STORAGE_KEY", ""),
+        ("on_azurite", "AZURE_STORAGE_KEY", "s3cretAndWrong=="),
     ],
 )
 def test_wrong_credentials_are_refused_and_not_shown(
     name: str, variable: str, value: str, request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     opener = request.getfixturevalue(name)
-    text = value or os.environ[variable].replace("Eby8vdM02", "s3cretM02")
-    monkeypatch.setenv(variable, text)
+    monkeypatch.setenv(variable, value)
     store = opener()
     for verb in (lambda: store.get("a"), lambda: store.put("a", b"1"), lambda: store.list("")):
         with pytest.raises(
@@ -150,12 +147,6 @@ def test_a_profile_gives_keys_or_a_program_for_them_region_and_endpoint(
     monkeypatch.setenv("AWS_PROFILE", "nobody")
     with pytest.raises(InputError, match=r"AWS profile: .*nobody.* could not be found"):
         open_store("s3://models/profile")
-
-
-def test_a_setting_that_is_none_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("AWS_SKIP_SIGNATURE", "perhaps")
-    with pytest.raises(InputError, match="its settings or credentials are incomplete or wrong"):
-        open_store("s3://models/x")
 
 
 def test_a_broken_profile_is_named(tmp_path: Path) -> None:

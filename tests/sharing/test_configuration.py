@@ -10,7 +10,7 @@ import pytest
 import real
 from packyard.core.errors import InputError
 from packyard.sharing import configuration
-from packyard.sharing.configuration import identity, normal
+from packyard.sharing.configuration import normal
 
 
 def _read(folder: Path, text: str) -> str:
@@ -35,12 +35,6 @@ def test_no_file_configures_nothing(tmp_path: Path) -> None:
 def test_refuses_what_is_wrong_with_its_place(tmp_path: Path, text: str, problem: str) -> None:
     with pytest.raises(InputError, match=problem):
         _read(tmp_path, text)
-
-
-def test_says_everything_that_is_wrong_at_once(tmp_path: Path) -> None:
-    with pytest.raises(InputError) as refused:
-        _read(tmp_path, "channel: x\none: x\nother: x\n")
-    assert len(refused.value.problems) == 3
 
 
 @pytest.mark.parametrize(
@@ -83,41 +77,6 @@ def test_addresses_of_one_channel_are_spelled_alike(one: str, other: str) -> Non
 )
 def test_addresses_of_other_channels_differ(one: str, other: str) -> None:
     assert normal(one) != normal(other)
-
-
-SERVERS = {
-    "s3": [
-        {},
-        {"AWS_ENDPOINT_URL": "https://one.example.com"},
-        {"AWS_ENDPOINT_URL": "https://one.example.com", "AWS_ENDPOINT_URL_S3": "https://two.example.com"},
-    ],
-    "gs": [{}, {"STORAGE_EMULATOR_HOST": "127.0.0.1:4443"}],
-    "az": [
-        {"AZURE_STORAGE_ACCOUNT": "one"},
-        {"AZURE_STORAGE_ACCOUNT_NAME": "two"},
-        {"AZURE_STORAGE_ENDPOINT": "http://127.0.0.1:10000/one"},
-    ],
-}
-
-
-@pytest.mark.usefixtures("clean_environment")
-@pytest.mark.parametrize("scheme", SERVERS)
-def test_one_bucket_at_two_servers_is_two_channels(scheme: str) -> None:
-    found = set()
-    for variables in SERVERS[scheme]:
-        with pytest.MonkeyPatch.context() as patched:
-            for name, value in variables.items():
-                patched.setenv(name, value)
-            found.add(identity(f"{scheme}://zoo/v/"))
-            assert identity(f"{scheme}://zoo/v") in found
-    assert len(found) == len(SERVERS[scheme])
-
-
-@pytest.mark.usefixtures("clean_environment")
-def test_the_server_of_a_channel_may_come_from_a_profile(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("AWS_CONFIG_FILE", str(tmp_path / "config"))
-    (tmp_path / "config").write_text("[default]\nendpoint_url = https://me:secret@zoo.example.com:443/\n")
-    assert identity("s3://zoo/v") == "s3://zoo/v at https://zoo.example.com"
 
 
 def test_the_example_of_the_documentation_is_read(tmp_path: Path) -> None:

@@ -27,13 +27,6 @@ class TestDirectoryStore(StoreContract):
         return DirectoryStore(tmp_path / "channel")
 
 
-class TestDirectoryStoreWithoutHardLinks(StoreContract):
-    @pytest.fixture
-    def store(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Store:
-        monkeypatch.setattr(os, "link", no_link)
-        return DirectoryStore(tmp_path / "channel")
-
-
 @pytest.fixture
 def store(tmp_path: Path) -> DirectoryStore:
     return DirectoryStore(tmp_path)
@@ -62,19 +55,6 @@ def test_what_is_larger_than_other_objects_may_be_is_put_twice(store: DirectoryS
         store.put("1.0/p.tar.gz", b"1" + data[1:])
 
 
-@pytest.mark.parametrize("call", ["fsync", "fchmod", "link"])
-def test_a_failing_disk_leaves_the_store_as_it_was(
-    store: DirectoryStore, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, call: str
-) -> None:
-    def fail(*_: object) -> None:
-        raise OSError(errno.ENOSPC, "No space left on device")
-
-    monkeypatch.setattr(os, call, fail)
-    with pytest.raises(UnavailableError, match="No space left"):
-        store.put("a", b"1")
-    assert files(tmp_path) == []
-
-
 def test_what_stands_in_the_place_of_a_channel_or_a_file_is_said(tmp_path: Path) -> None:
     with pytest.raises(MissingStoreError, match="nowhere: no such file or directory"):
         DirectoryStore(tmp_path / "nowhere").get("index/index.json")
@@ -98,25 +78,19 @@ def test_a_file_that_may_not_be_read_is_not_called_missing(
     store.put("a", b"1")
 
     def deny(*_: object) -> None:
-        raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
+        raise PermissionError(errno.EPERM, os.strerror(errno.EPERM))
 
     with monkeypatch.context() as patch:
+        patch.setattr(os, "link", deny)
+        with pytest.raises(UnavailableError, match=r"no hard links.* \(publish to another folder, a bucket"):
+            store.put("b", b"1")
         patch.setattr(os, "open", deny)
-        with pytest.raises(UnavailableError, match="Permission denied") as caught:
+        with pytest.raises(UnavailableError, match="not permitted") as caught:
             store.get("a")
     assert not isinstance(caught.value, NotFoundError)
 
 
-def no_link(*_: object) -> None:
-    raise PermissionError(errno.EPERM, "Operation not permitted")
-
-
-@pytest.mark.parametrize("links", [True, False])
-def test_a_put_that_is_killed_at_any_call_leaves_nothing_or_all_and_can_be_repeated(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, links: bool
-) -> None:
-    if not links:
-        monkeypatch.setattr(os, "link", no_link)
+def test_a_put_that_is_killed_at_any_call_leaves_nothing_or_all_and_can_be_repeated(tmp_path: Path) -> None:
     for number in itertools.count(1):
         store = DirectoryStore(tmp_path / str(number))
         faulty = faults.Faulty(number, None, names=faults.CHANGING)
@@ -130,22 +104,7 @@ def test_a_put_that_is_killed_at_any_call_leaves_nothing_or_all_and_can_be_repea
             store.put("v1/a", b"2")
         assert store.list("") == ["v1/a"]
     assert number > 8
-    assert set(files(store.root_dir)) <= {"v1/a", "v1/.packyard.lock"}, "what was not killed leaves nothing else"
-
-
-def test_an_object_that_is_removed_while_it_is_read_is_missing(
-    store: DirectoryStore, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    store.put("index/pending/x.json", b"1")
-    real = regular._open
-
-    def late(name: str, resolve: Callable[[str], str] | None) -> int:
-        Path(name).unlink(missing_ok=True)
-        return real(name, resolve)
-
-    monkeypatch.setattr(regular, "_open", late)
-    with pytest.raises(NotFoundError):
-        store.get("index/pending/x.json")
+    assert files(store.root_dir) == ["v1/a"], "what was not killed leaves nothing else"
 
 
 def outside(tmp_path: Path) -> dict[str, bytes | None]:
@@ -157,10 +116,8 @@ def outside(tmp_path: Path) -> dict[str, bytes | None]:
     ("link", "target"),
     [
         ("a/b", "../../outside/file"),
-        ("a/b", "../../outside/new"),
         ("a/b", "/dev/zero"),
         ("a", "../outside"),
-        ("a", "../outside/missing"),
         ("a", "x"),
         ("x", "a"),
     ],

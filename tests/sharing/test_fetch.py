@@ -73,5 +73,5 @@ def test_refuses_another_bundle_than_the_one_that_is_listed(store: DirectoryStor
     other = bundle("bert", "4.0")
     list_otherwise(tmp_path / "channel", "bert", "1.9", digest=other.digest, size=len(other.data))
     (tmp_path / "channel/1.9/bert.tar.gz").write_bytes(other.data)
-    with pytest.raises(IntegrityError, match=r"bert@1\.9: expected this bundle, found bert@4\.0"):
+    with pytest.raises(IntegrityError, match=r"bert@1\.9: expected this package, found bert@4\.0"):
         fetch(store, "bert@1.9")

@@ -77,34 +77,21 @@ ATTACKS: dict[str, tuple[Script, str, float]] = {
     "slow headers": slow(HEAD, b"X: y\r\n"),
     "one slow header": slow(HEAD + b"X: ", b"y"),
     "slow continue": slow(b"", CONTINUE),
-    "continue without end": slow(b"", CONTINUE * 1000),
     "a slow body": slow(HEAD + b"\r\n", b" "),
     "a slow body with its length": slow(HEAD + b"Content-Length: 100000\r\n\r\n", b" "),
-    "a slow size of a chunk": slow(CHUNKED, b"0"),
     "slow chunks": slow(CHUNKED, b"1\r\n \r\n"),
     "slow trailers": slow(CHUNKED + b"0\r\n", b"X: y\r\n"),
-    "slow headers of a redirection": slow(MOVED, b"X: y\r\n"),
     "a slow body where it is busy": slow(b"HTTP/1.1 503 Busy\r\n\r\n", b" "),
     "a status line without end": endless(b"HTTP/1.1 200 O", b"K" * 5000, "invalid response"),
     "headers without end": endless(HEAD, b"X: y\r\n" * 1000, "invalid response"),
-    "one header without end": endless(HEAD + b"X: ", b"y" * 5000, "invalid response"),
     "a body without end": endless(HEAD + b"\r\n", b" " * 100_000, "is larger than 1000000 bytes"),
     "chunks without end": endless(CHUNKED, b"400\r\n" + b" " * 1024 + b"\r\n", "is larger than 1000000 bytes"),
-    "a name of a chunk without end": endless(CHUNKED + b"1;", b"x" * 5000, "invalid response"),
     "a size of a chunk without end": endless(CHUNKED, b"0" * 5000, "invalid response|closed the connection"),
     "redirections without end": once(redirect("/a"), "redirects more than 10 times"),
     "no HTTP": once(b"SSH-2.0-OpenSSH_9.6\r\n"),
-    "no text": once(bytes(range(256))),
-    "a negative status": once(b"HTTP/1.1 -200 OK\r\n\r\n"),
-    "two lengths": once(HEAD + b"Content-Length: 2\r\nContent-Length: 3\r\n\r\n{}"),
-    "a negative chunk": once(CHUNKED + b"-2\r\n{}\r\n0\r\n\r\n"),
-    "half a status": once(b"HTTP/1.1 2"),
     "half a body": once(HEAD + b"Content-Length: 9\r\n\r\nhalf"),
-    "half a chunk": once(CHUNKED + b"9\r\nhalf"),
-    "no last chunk": once(CHUNKED + b"2\r\n{}\r\n"),
     "more than it may have": once(HEAD + b"Content-Length: 1000001\r\n\r\n", "is larger than 1000000 bytes"),
     "an address without end": once(redirect("http://[::1")),
-    "an address that is no text": once(answer(b"", b"Location: http://\xff\xfe/", status=b"307 Moved")),
     "a file of this machine": once(redirect("file:///etc/passwd"), "redirects to something that is not a web address"),
     "redirected to nowhere": once(answer(status=b"302 Found"), "answers HTTP 302"),
 }
@@ -117,16 +104,6 @@ def test_a_server_that_harms_is_stopped_at_a_bound_and_told(name: str) -> None:
         get(server.address, patience=patience)
     assert str(caught.value).startswith(server.address)
     assert server.sent < 20_000_000
-
-
-def test_a_body_that_breaks_off_is_asked_for_again_and_is_an_error_where_it_always_does() -> None:
-    answers = iter([answer(b"whole")[:-1], answer(b"whole")])
-    with answering(lambda _: [next(answers)]) as server:
-        assert get(server.address) == b"whole"
-    with answering(lambda _: [answer(b"whole")[:-1]]) as server:
-        with pytest.raises(UnavailableError, match="closed the connection early"):
-            get(server.address)
-        assert len(server.requests) == 3
 
 
 def test_the_body_of_a_redirection_is_not_read() -> None:
@@ -147,14 +124,6 @@ def test_a_name_server_that_never_answers_is_not_waited_for(monkeypatch: pytest.
     with pytest.raises(UnavailableError, match=r"example\.com/a: the server did not answer in time"):
         get("http://example.com", patience=0.3)
     released.set()
-
-
-def test_a_proxy_of_the_environment_is_asked(monkeypatch: pytest.MonkeyPatch) -> None:
-    with answering(lambda _: [answer(b"1")]) as proxy:
-        monkeypatch.setenv("http_proxy", proxy.address.replace("//", "//who:s3cret@"))
-        assert get("http://models.invalid/x") == b"1"
-    assert proxy.requests[0].startswith(b"GET http://models.invalid/x/a HTTP/1.1\r\n")
-    assert b"Proxy-Authorization: Basic " + base64.b64encode(b"who:s3cret") in proxy.requests[0]
 
 
 @pytest.mark.parametrize("scheme", ["http", "https"])
@@ -202,20 +171,8 @@ def with_user(server: Server, text: str) -> str:
     return server.address.replace("//", f"//{text}@")
 
 
-@pytest.fixture
-def netrc(tmp_path: Path) -> Path:
-    file = tmp_path / ".netrc"
-    file.write_text("machine 127.0.0.1 login other password other\n")
-    file.chmod(0o600)
-    return file
-
-
-@pytest.mark.usefixtures("netrc")
-@pytest.mark.parametrize(
-    ("given", "user"),
-    [("user:given", "user:given"), ("us%C3%A9r:p%40:", "usér:p@:"), (":key", ":key"), ("", "other:other")],
-)
-def test_credentials_of_the_address_or_netrc_go_to_no_other_server_and_do_not_come_back(given: str, user: str) -> None:
+@pytest.mark.parametrize(("given", "user"), [("us%C3%A9r:p%40:", "usér:p@:"), (":key", ":key"), ("", "")])
+def test_credentials_of_the_address_go_to_no_other_server_and_do_not_come_back(given: str, user: str) -> None:
     def script(request: bytes) -> list[bytes]:
         there, back = f"{with_user(other, 'evil:evil')}/b", [answer(b"1")]
         return {b"/a": [redirect("/x")], b"/x": [redirect(there)]}.get(request.split()[1], back)
@@ -227,12 +184,6 @@ def test_credentials_of_the_address_or_netrc_go_to_no_other_server_and_do_not_co
         assert get(with_user(server, given)) == b"1"
     assert authorizations(server) == [user] * 2 + [""]
     assert authorizations(other) == [""]
-
-
-def test_a_netrc_that_cannot_be_read_is_told(netrc: Path) -> None:
-    netrc.write_bytes(b"machine \xff\n")
-    with answering(files({})) as server, pytest.raises(InputError, match=r"~/\.netrc: is not text"):
-        get(server.address)
 
 
 # Other methods, what is repeated, and streams.
@@ -309,7 +260,10 @@ def test_says_that_an_object_is_not_there(status: bytes) -> None:
 @pytest.mark.parametrize(
     ("status", "says"),
     [
-        (b"401 Who", r"access denied \(HTTP 401\) \(is the address right\? .* for the machine 127\.0\.0\.1"),
+        (
+            b"401 Who",
+            r"access denied \(HTTP 401\) \(is the address right\? .* into it: https://USER:PASSWORD@127\.0\.0\.1:",
+        ),
         (b"403 No", "access denied"),
         (b"206 Part", "HTTP 206"),
         (b"400 Bad", r"HTTP 400 \(check the address"),

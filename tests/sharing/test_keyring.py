@@ -94,7 +94,7 @@ def test_keys_are_trusted_for_one_channel_until_it_is_let_go(ring: Keyring, tmp_
     assert ring.named("own") == own
     ring.trust(ADDRESS, [own])
     assert ring.trusted(ADDRESS) == (own,), "others take the place of those before"
-    assert [channel.identity for channel in ring.channels()] == [ADDRESS]
+    assert [channel.address for channel in ring.channels()] == [ADDRESS]
     assert ring.untrust(ADDRESS)
     assert ring.trusted(ADDRESS) == ()
 

@@ -99,14 +99,13 @@ def test_an_entry_is_a_user_and_password_or_a_token(home: Home, entry: object, e
 
 
 def test_the_files_count_in_their_order(home: Home) -> None:
-    files = ["override.json", "run/containers/auth.json", ".config/containers/auth.json", ".docker/config.json"]
-    home.environment |= {"REGISTRY_AUTH_FILE": str(home.folder / files[0]), "XDG_RUNTIME_DIR": str(home.folder / "run")}
-    for name in reversed(files):
+    home.environment["REGISTRY_AUTH_FILE"] = str(home.folder / "override.json")
+    for name in (".docker/config.json", "override.json"):
         home.write(name, {"auths": {HOST: auth(name)}})
         assert home.user() == name
-    home.write(files[0], {"auths": {}})
-    assert home.user() == files[1]
-    home.environment = {"DOCKER_CONFIG": str(home.folder / "docker")}
+    home.write("override.json", {"auths": {}})
+    assert home.user() == ".docker/config.json"
+    home.environment["DOCKER_CONFIG"] = str(home.folder / "docker")
     assert home.find() is None
     home.write("docker/config.json", {"auths": {HOST: auth()}})
     assert home.find() == ADA
@@ -116,35 +115,24 @@ ANSWER = """test "$1" = get && cat > "$0.asked" && echo '{"ServerURL": "x", "Use
 
 
 @pytest.mark.parametrize(
-    ("address", "named", "asked"),
-    [
-        (f"oci://{HOST}/zoo", {"credHelpers": {HOST: "cloud", "other.example": "none"}}, HOST),
-        ("oci://docker.io/zoo", {"credsStore": "cloud"}, "https://index.docker.io/v1/"),
-        ("oci://zoo.example/v", {"credsStore": "cloud"}, "zoo.example"),
-    ],
+    ("address", "asked"),
+    [("oci://docker.io/zoo", "https://index.docker.io/v1/"), ("oci://zoo.example/v", "zoo.example")],
 )
-def test_a_helper_is_asked_for_the_registry_by_its_name(home: Home, address: str, named: object, asked: str) -> None:
-    home.helper("cloud", ANSWER % ("ada", "s3cr:t"))
-    home.write(".docker/config.json", named)
-    assert home.find(address) == ADA
-    assert (home.folder / "bin/docker-credential-cloud.asked").read_text() == asked
+def test_a_helper_is_asked_for_the_registry_by_its_name(home: Home, address: str, asked: str) -> None:
     home.helper("cloud", ANSWER % ("<token>", "i"))
+    home.write(".docker/config.json", {"credsStore": "cloud"})
     assert home.find(address) == Account(identity="i")
-
-
-NOT_THERE = "echo 'credentials not found in native keychain'; exit 1"
+    assert (home.folder / "bin/docker-credential-cloud.asked").read_text() == asked
 
 
 def test_the_helper_of_a_registry_goes_before_the_store_and_that_before_the_file(home: Home) -> None:
-    home.helper("one", ANSWER % ("one", "1"))
-    home.helper("two", ANSWER % ("two", "2"))
-    document = {"credHelpers": {HOST: "one"}, "credsStore": "two", "auths": {HOST: auth()}}
-    home.write(".docker/config.json", document)
-    assert home.find() == Account(user="one", password="1")
-    home.helper("one", NOT_THERE)
-    assert home.find() == Account(user="two", password="2")
-    home.helper("two", NOT_THERE)
-    assert home.find() == ADA
+    for name in ("one", "two"):
+        home.helper(name, ANSWER % (name, "s3cr:t"))
+    home.write(".docker/config.json", {"credHelpers": {HOST: "one"}, "credsStore": "two", "auths": {HOST: auth()}})
+    for user, helper in (("one", "one"), ("two", "two"), ("ada", "")):
+        assert home.find() == Account(user=user, password="s3cr:t")
+        if helper:
+            home.helper(helper, "echo 'credentials not found in native keychain'; exit 1")
 
 
 @pytest.mark.parametrize("script", ["echo something else; exit 1", "echo no JSON", "kill -9 $$", ""])
@@ -158,17 +146,10 @@ def test_a_helper_that_fails_is_named_and_what_it_says_is_not_shown(home: Home, 
 
 
 @pytest.mark.parametrize(
-    "document",
-    [
-        "x",
-        "[" * 100_000,
-        json.dumps({"credsStore": "../x"}),
-        json.dumps({"auths": {HOST: {"auth": "s3cr=t"}}}),
-        json.dumps({"auths": {HOST: {"auth": base64.b64encode(b"\xff\xfes3cret").decode()}}}),
-    ],
+    "document", ["x", "[" * 100_000, json.dumps({"auths": {HOST: {"auth": "s3cr=t"}}})], ids=["text", "deep", "auth"]
 )
 def test_a_file_that_cannot_be_understood_is_named_without_what_is_in_it(home: Home, document: str) -> None:
-    file = home.write(".config/containers/auth.json", document)
+    home.environment["REGISTRY_AUTH_FILE"] = str(file := home.write("override.json", document))
     home.write(".docker/config.json", {"auths": {HOST: auth()}})
     assert home.find() == ADA
     assert str(file) in home.told[0]

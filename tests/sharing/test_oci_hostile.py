@@ -127,12 +127,6 @@ def test_pages_without_end_end() -> None:
         assert len(server.requests) == count
 
 
-@pytest.mark.parametrize("data", [b'{"tags": "x"}', b'{"tags": [1]}', b'{"tags": ' + b"[" * 100_000, b"x"])
-def test_what_is_no_list_of_tags_is_refused(data: bytes) -> None:
-    with answering(listing(lambda _: answer(data))) as server, pytest.raises(IntegrityError):
-        oci(server).list("")
-
-
 def test_tags_that_are_no_tags_name_nothing_and_lead_nowhere() -> None:
     odd = ["../../x", "a/b", "", "..", "A", "a b", "x" * 5000, "a\nb", "_.-.._"]
     with answering(listing(lambda request: tags(*odd) if b"/m/index/" in request else tags("1.0"))) as server:
@@ -179,13 +173,6 @@ def publish_bert(store: OCIStore) -> None:
 def recording(**answers: bytes) -> Script:
     """Answer by method; there is nothing at first."""
     return lambda request: [answers.get(request.split(b" ")[0].decode(), NOT_FOUND)]
-
-
-@pytest.mark.parametrize("location", ["", "file:///tmp/x", "http://["])
-def test_a_place_for_bytes_that_is_none_is_refused(location: str) -> None:
-    begin = answer(b"", b"Location: " + location.encode(), status=b"202 Accepted")
-    with answering(recording(POST=begin, PUT=NOT_FOUND)) as server, pytest.raises(UnavailableError):
-        publish_bert(oci(server))
 
 
 @pytest.mark.parametrize("status", [b"200 OK", b"400 Bad", b"403 No", b"413 Too Large"])

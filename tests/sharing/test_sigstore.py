@@ -16,23 +16,16 @@ from sigstore_models.bundle.v1 import Bundle as SigstoreBundle
 from packyard.core.digest import Digest
 from packyard.core.errors import IntegrityError
 from packyard.sharing.entry import PROVENANCE, SIGSTORE, IndexEntry
-from packyard.sharing.fetching.fetch import Fetching
 from packyard.sharing.index.access import Publisher
-from packyard.sharing.publishing import fsck
-from packyard.sharing.publishing.copy import copy
 from packyard.sharing.publishing.publish import publish
 from packyard.sharing.stores.directory import DirectoryStore
-from packyard.sharing.stores.oci.channel import OCIStore
 from packyard.sharing.stores.oci.manifest import bundle_digest
-from packyard.sharing.trust import envelope
-from packyard.sharing.trust.keys import SigningKey, Trust
+from packyard.sharing.trust.keys import SigningKey
 from packyard.sharing.trust.provenance import Provenance, Statement
 from sharing.examples import bundle
-from sharing.registries import anywhere, ask
 
 KEY = SigningKey.of(Ed25519PrivateKey.from_private_bytes(bytes(32)))
 OTHER = SigningKey.of(Ed25519PrivateKey.from_private_bytes(b"\1" * 32))
-TRUST = Trust.of(KEY.public)
 BERT = bundle()
 ENTRY = IndexEntry.of(BERT)
 MANIFEST = bundle_digest(ENTRY)
@@ -77,23 +70,6 @@ def test_readers_take_a_statement_of_several_subjects_and_find_the_file_by_its_n
             Provenance.parse(json.dumps({**document, "subject": subjects}).encode(), file="x")
 
 
-@pytest.mark.parametrize("registry", ["registry3", "registry2", "registry_with_referrers"])
-def test_a_registry_has_the_bundle_as_a_referrer(
-    registry: str, request: pytest.FixtureRequest, channel: DirectoryStore
-) -> None:
-    store = OCIStore(anywhere(request.getfixturevalue(registry)))
-    assert [status for _, status in copy(channel, store, by=lambda: Publisher(key=KEY))] == ["published"]
-    image = ask(store, "bert", "manifests/1.0")
-    assert Digest.of(image.content) == MANIFEST
-    tag = MANIFEST.replace(":", "-")
-    listed = ask(store, "bert", f"manifests/{tag}")  # where the registry keeps no list of its own
-    listed = listed if listed.ok else ask(store, "bert", f"referrers/{MANIFEST}")
-    kinds = {manifest["artifactType"] for manifest in listed.json()["manifests"]}
-    assert envelope.BUNDLE_TYPE in kinds or registry == "registry_with_referrers"  # which does not know the types
-    assert list(fsck.check(store, TRUST)) == []
-    assert [status for _, status in copy(channel, store, by=lambda: Publisher(key=KEY))] == ["unchanged"]
-
-
 def test_publishing_again_leaves_a_signed_statement_that_verifies(channel: DirectoryStore, tmp_path: Path) -> None:
     private = generate_private_key(SECP256R1())
     changing = SigningKey.of(private)  # which signs the same bytes by another signature each time
@@ -106,18 +82,3 @@ def test_publishing_again_leaves_a_signed_statement_that_verifies(channel: Direc
         assert store.get(ENTRY.beside(SIGSTORE)) == one[ENTRY.beside(SIGSTORE)]
     publish(channel, [BERT], attest=lambda entry: {entry.beside(PROVENANCE): made().to_bytes()}, by=Publisher(key=KEY))
     assert ENTRY.beside(PROVENANCE) not in channel.list("")
-
-
-@pytest.mark.parametrize("key", [KEY, OTHER], ids=["another bundle's", "another key's"])
-def test_fsck_and_copy_find_what_is_not_about_the_bundle(
-    channel: DirectoryStore, tmp_path: Path, key: SigningKey
-) -> None:
-    place, about = ENTRY.beside(SIGSTORE), ENTRY if key == OTHER else IndexEntry.of(bundle(text="other"))
-    (channel.root_dir / place).write_bytes(made(about).to_bytes(key))
-    found = [(each.kind, each.key) for each in fsck.check(channel, TRUST)]
-    if key == OTHER:  # the index that a trusted key signed vouches for the bundle
-        assert found == []
-        return
-    assert found == [("unproved", place)]
-    with pytest.raises(IntegrityError, match=r"sigstore\.json"):
-        copy(channel, DirectoryStore(tmp_path / "target"), how=Fetching(trusted=TRUST))

@@ -17,8 +17,7 @@ POD = {
         {"secret": {"secretName": "key"}},
         {"configMap": "x"},
     ],
-    "initContainers": [{"command": ["sh", "-c", "until wget http://api:80/ready; do sleep 1; done"]}],
-    "containers": [{"envFrom": [{"configMapRef": {"name": "settings"}}], "args": ["--peer", "api.ml.svc", "apiary"]}],
+    "containers": [{"envFrom": [{"configMapRef": {"name": "settings"}}]}],
 }
 
 
@@ -31,7 +30,7 @@ def named(kind: str, name: str, **spec: object) -> dict[str, Any]:
     return {"apiVersion": "v1", "kind": kind, "metadata": {"name": name}, "spec": spec}
 
 
-def test_finds_what_objects_mount_read_select_run_as_wait_for_and_call() -> None:
+def test_finds_what_objects_mount_read_select_and_run_as() -> None:
     service, budget = named("Service", "api", selector={"app": "app"}), named("PodDisruptionBudget", "two")
     budget["spec"] = {"selector": {"matchLabels": {"app": "other"}}}
     binding = named("RoleBinding", "may")
@@ -43,8 +42,6 @@ def test_finds_what_objects_mount_read_select_run_as_wait_for_and_call() -> None
         "Deployment app mounts PersistentVolumeClaim data",
         "Deployment app mounts Secret key",
         "Deployment app reads ConfigMap settings",
-        "Deployment app waits for Service api",
-        "Deployment app calls Service api",
         "Service api selects Deployment app",
         "NetworkPolicy no selects Deployment app",
         "RoleBinding may grants Role edit",

@@ -26,25 +26,6 @@ USER, GROUP, FS_GROUP = 41234, 42345, 43456
 _SETTINGS = {"USER_ID": USER, "GROUP_ID": GROUP, "FS_ID": FS_GROUP, "USER_NAME": "nobody-here", "GPUS": 2}
 _SETTINGS["TENSOR_PARALLEL_SIZE"] = 2
 
-#: Other values than those shipped for what names a path, a port or an object.
-OTHERS = {
-    "BERT_BASE_DIR": "bert/large",
-    "CHECKPOINT_DIR": "tmp/checkpoints",
-    "DATASET_DIR": "/datasets/of/mine",
-    "GLUE_DIR": "glue",
-    "GROUP_NAME": "team",
-    "MODEL_BASE_PATH": "/models/of/mine",
-    "MODEL_NAME": "mine",
-    "MODEL_PATH": "/models/of/mine",
-    "MODEL_PORT": "9000",
-    "NODE_PATH": "/var/lib/data",
-    "OUTPUT_DIR": "results/final",
-    "PORT": "9002",
-    "PVC_PATH": "/mnt/disk",
-    "RUN_NAME": "second",
-    "TF_SERVING_PORT": "9001",
-}
-
 
 def set_objects(package: Package, use_case: UseCase, **values: object) -> list[Object]:
     """Return the objects of a use case after a user set what is required, and ``values``."""

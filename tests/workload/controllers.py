@@ -1,14 +1,11 @@
-"""The pods that controllers make of workloads, and what else they add to the namespace.
-
-What programs read of it is compared with the real controllers by `nightly/test_controllers.py`.
-"""
+"""The pods that controllers make of workloads, and what else they add to the namespace."""
 
 from __future__ import annotations
 
 import base64
 import subprocess
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from copy import deepcopy
 from pathlib import Path
 
@@ -19,7 +16,6 @@ NAMESPACE = "ml"
 
 _OPERATOR = "training.kubeflow.org"
 _JOB_SET = "jobset.sigs.k8s.io"
-_LWS = "leaderworkerset.sigs.k8s.io"
 _INDEX = "batch.kubernetes.io/job-completion-index"
 #: The environment that the MPI operator adds to launchers.
 LAUNCHER = {
@@ -129,54 +125,20 @@ def train_job(item: Object, runtimes: Sequence[Object]) -> Object:
     return _object("JobSet", name, spec=made["spec"])
 
 
-def leader_worker_set(item: Object) -> tuple[list[Object], list[Object]]:
-    """Return the Service of a LeaderWorkerSet, and its pods, those of a group one after the other, the leader first."""
-    name, spec = item["metadata"]["name"], item["spec"]
-    made, pods = spec["leaderWorkerTemplate"], []
-    for group in range(spec.get("replicas", 1)):
-        for index in range(made["size"]):
-            called = f"{name}-{group}-{index}" if index else f"{name}-{group}"
-            pod = _pod(called, made["workerTemplate" if index else "leaderTemplate"], {f"{_LWS}/name": name})
-            pod["spec"] |= {"hostname": called, "subdomain": name}
-            variables = {
-                "LWS_LEADER_ADDRESS": f"{name}-{group}.{name}.{NAMESPACE}",
-                "LWS_GROUP_SIZE": str(made["size"]),
-            }
-            _add_variables(pod, {**variables, "LWS_WORKER_INDEX": str(index)}, first=True)
-            pods.append(pod)
-    return [_service(name, {f"{_LWS}/name": name})], pods
-
-
 def pods_of(objects: Sequence[Object]) -> tuple[list[Object], list[list[Object]]]:
-    """Return what the controllers of all workloads but MPIJobs and Workflows add, and the pods of each workload."""
+    """Return what the controllers of JobSets, TrainJobs, Jobs and Deployments add, and the pods of each workload."""
     added: list[Object] = []
     runtimes = of_kind(objects, "TrainingRuntime")
     sets = [*of_kind(objects, "JobSet"), *(train_job(item, runtimes) for item in of_kind(objects, "TrainJob"))]
     jobs = of_kind(objects, "Job")
     for services, made in map(job_set, sets):
         added, jobs = added + services, jobs + made
-    pods = [*map(job, jobs), *map(deployment, of_kind(objects, "Deployment"))]
-    for services, made in map(leader_worker_set, of_kind(objects, "LeaderWorkerSet")):
-        added, pods = added + services, [*pods, made]
-    return added, [*pods, *([_pod(item["metadata"]["name"], item, {})] for item in of_kind(objects, "Pod"))]
+    return added, [*map(job, jobs), *map(deployment, of_kind(objects, "Deployment"))]
 
 
 def deployment(item: Object) -> list[Object]:
     name, spec = item["metadata"]["name"], item["spec"]
     return [_pod(f"{name}-6b7f9c-{index}", spec["template"], {}) for index in range(spec.get("replicas", 1))]
-
-
-def steps(workflow: Object) -> Iterator[tuple[Object, int]]:
-    """Yield the pod of each step of a Workflow, without what Argo adds to it, and how often it may be tried again."""
-    spec = workflow["spec"]
-    templates = {template["name"]: template for template in spec["templates"]}
-    for (step,) in templates[spec["entrypoint"]]["steps"]:
-        template = templates[step["template"]]
-        keys = ("securityContext", "serviceAccountName", "volumes", "initContainers")
-        pod = {key: each[key] for each in (spec, template) for key in keys if key in each}
-        pod |= {"restartPolicy": "Never", "containers": [{**template["container"], "name": "main"}]}
-        made = _pod(step["name"], {"metadata": {**spec.get("podMetadata", {})}, "spec": pod}, {})
-        yield made, int(template.get("retryStrategy", {}).get("limit", 0))
 
 
 def _pod(name: str, template: Object, labels: dict[str, str]) -> Object:
@@ -188,11 +150,10 @@ def _pod(name: str, template: Object, labels: dict[str, str]) -> Object:
     return pod
 
 
-def _add_variables(pod: Object, variables: dict[str, str], *, first: bool = False) -> None:
+def _add_variables(pod: Object, variables: dict[str, str]) -> None:
     added = [{"name": name, "value": value} for name, value in variables.items()]
     for container in [*pod["spec"].get("initContainers", []), *pod["spec"]["containers"]]:
-        own = container.get("env", [])
-        container["env"] = [*added, *own] if first else [*own, *added]
+        container["env"] = [*container.get("env", []), *added]
 
 
 def _service(name: str, selector: dict[str, str]) -> Object:

@@ -1,4 +1,4 @@
-"""A small Hugging Face: a repository at a commit, whose files it sends, breaks off or spoils as a test says.
+"""A small Hugging Face: a repository at a commit, whose files it sends, holds back or spoils as a test says.
 
 It answers as the Hub does what huggingface_hub asks: HEAD before GET, small files by a redirection to another path of
 the same host, large ones by one to another host, and the former name of a repository by one to its name of today.
@@ -9,7 +9,6 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -17,7 +16,6 @@ from threading import Event
 from urllib.parse import parse_qs, unquote, urlsplit
 
 import real
-from workload.models import MODEL
 
 COMMIT = "0123456789abcdef0123456789abcdef01234567"
 _HEX = "[0-9a-f]{40}"
@@ -27,14 +25,12 @@ _PAGE = 2  # entries of a list
 class Hub(ThreadingHTTPServer):
     """Serves one repository; ``asked`` has the paths and ranges of the files that were sent."""
 
-    def __init__(self, name: str, files: dict[str, bytes], address: tuple[str, int] = ("127.0.0.1", 0)) -> None:
-        super().__init__(address, _Handler)
+    def __init__(self, name: str, files: dict[str, bytes]) -> None:
+        super().__init__(("127.0.0.1", 0), _Handler)
         self.name = name
         self.former_name = "nobody/nothing"
         self.files = files
         self.sent = dict(files)  # what is sent, where it is not what the list says
-        self.statuses: dict[str, list[int]] = {}  # with which a file is refused, one after the other
-        self.breaks: dict[str, list[int]] = {}  # after so many bytes of an answer, one after the other
         self.holds: dict[str, Event] = {}  # what is waited for before a file is sent
         self.is_held = Event()
         self.token = ""
@@ -98,9 +94,6 @@ class _Handler(BaseHTTPRequestHandler):
         hub, asked = self.server, self.headers.get("Range", "")
         if self.command == "GET":
             hub.asked.append((path, asked))
-            if statuses := hub.statuses.get(path):
-                self._answer(statuses.pop(0), headers={"Retry-After": "0"})
-                return
             if path in hub.holds:
                 hub.is_held.set()
                 hub.holds[path].wait()
@@ -108,18 +101,15 @@ class _Handler(BaseHTTPRequestHandler):
         headers = {"X-Repo-Commit": COMMIT, "ETag": f'"{_blob(hub.files[path])}"'}
         if asked:
             headers["Content-Range"] = f"bytes {first}-{len(data) - 1}/{len(data)}"
-        breaks = self.command == "GET" and hub.breaks.get(path)
-        self._answer(206 if asked else 200, data[first:], headers, breaks.pop(0) if breaks else None)
+        self._answer(206 if asked else 200, data[first:], headers)
 
-    def _answer(
-        self, status: int, data: bytes = b"{}", headers: dict[str, str] | None = None, sent: int | None = None
-    ) -> None:
+    def _answer(self, status: int, data: bytes = b"{}", headers: dict[str, str] | None = None) -> None:
         self.send_response(status)
         for name, value in {**(headers or {}), "Content-Length": str(len(data))}.items():
             self.send_header(name, value)
         self.end_headers()
         if self.command == "GET":
-            self.wfile.write(data[:sent])
+            self.wfile.write(data)
 
     def log_message(self, *_: object) -> None:
         """Say nothing."""
@@ -133,7 +123,3 @@ def _entry(path: str, data: bytes) -> dict[str, object]:
     about = {"oid": hashlib.sha256(data).hexdigest(), "size": len(data), "pointerSize": 130}
     large = {"lfs": about} if path.endswith("tensors") else {}
     return {"type": "file", "path": path, "size": len(data), "oid": _blob(data), **large}
-
-
-if __name__ == "__main__":  # on the node of a test: python -m workload.hub ADDRESS PORT NAME
-    Hub(sys.argv[3], dict(MODEL), (sys.argv[1], int(sys.argv[2]))).serve_forever()

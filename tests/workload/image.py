@@ -10,20 +10,10 @@ from readmes import openaiserver
 from workload import environment
 from workload.environment import Object
 
-#: What images have for Python, beside what comes with it.
-FRAMEWORKS = (
-    *("datasets", "horovod", "keras", "numpy", "peft", "pyarrow", "tensorflow", "tokenizers", "torch", "transformers"),
-    "trl",
-)
 #: Where a container looks for programs.
 PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
-#: Programs that shells start, or whose own would need more than there is: nginx a certificate.
-_ALWAYS = ("aws", "nginx", "packyard", "torchrun")
-_MODULES = Path("/usr/lib/python3/dist-packages")
 STAND_IN = (Path(__file__).parent / "program.py").read_bytes()
-#: Notes what it was given, wherever a script is that does something else as well.
-NOTE = "/opt/note.py"
-_VLLM = f'#!/bin/sh\npython3 {NOTE} "$@"\nexec python3 /opt/vllm.py "$@"\n'
+_VLLM = b'#!/bin/sh\nexec python3 /opt/vllm.py "$@"\n'
 
 
 class Image:
@@ -32,19 +22,13 @@ class Image:
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         folder.mkdir(parents=True)
-        for path in (NOTE, *(f"/usr/local/bin/{name}" for name in _ALWAYS)):
-            self.put(path, STAND_IN)
         self.put("/opt/vllm.py", Path(openaiserver.__file__).read_bytes())
-        self.put("/usr/local/bin/vllm", _VLLM.encode())
-        for name in FRAMEWORKS:
-            if not (_MODULES / name).exists():
-                self.put(f"{_MODULES}/{name}/__init__.py", STAND_IN)
+        self.put("/usr/local/bin/vllm", _VLLM)
 
     def install(self, pods: Sequence[Object], objects: Sequence[Object]) -> None:
         """Put a stand-in wherever these pods name a program that this machine has not.
 
-        A program is the first word of a command, or a file of Python that a word or a variable names. Programs of ours
-        are not in the image; they run, up to the framework that they import.
+        A program is the first word of a command, or a file of Python that a word or a variable names.
         """
         for pod in pods:
             for container in [*pod["spec"].get("initContainers", []), *pod["spec"]["containers"]]:
@@ -75,6 +59,6 @@ def _missing_programs(container: Object, pod: Object, objects: Sequence[Object])
     mounts = [PurePosixPath(mount["mountPath"]) for mount in container.get("volumeMounts", [])]
     named = [folder / word for word in [*words, *variables.values()] if word.endswith(".py") and " " not in word]
     programs = [PurePosixPath(place) / words[0] for place in PATH.split(":")]
-    if not any(Path(program).exists() for program in programs) and words[0] not in (*_ALWAYS, "vllm"):
+    if not any(Path(program).exists() for program in programs) and words[0] != "vllm":
         named.append(programs[0])
     yield from (each for each in named if not Path(each).exists() and not any(map(each.is_relative_to, mounts)))

@@ -18,7 +18,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
@@ -101,22 +101,12 @@ class Pod:
         return [json.loads(file.read_bytes()) for file in sorted(folder.glob("*.json"))]
 
     @property
-    def serves(self) -> bool:
-        """Whether it is to run for good."""
-        return bool(self.described["spec"].get("restartPolicy", "Always") == "Always")
-
-    @property
     def has_ended(self) -> bool:
         return bool(self.containers) and all(container.process.poll() is not None for container in self.containers)
 
     def wait(self) -> int:
         """Return the first exit code that is not 0, when all containers ended."""
         return next((code for code in [container.wait() for container in self.containers] if code), 0)
-
-    def release(self) -> None:
-        """Let stand-ins end that were held."""
-        for file in self.folder.glob("records/*/hold"):
-            file.unlink()
 
     def kill(self) -> None:
         for container in self.containers:
@@ -164,7 +154,6 @@ class Machine:
         self.image = Image(folder / "image")
         self.pods: list[Pod] = []
         self.hold = False  # whether stand-ins that are started from now on stay until they are killed or released
-        self.applies_fs_group = True  # whether the driver of claims gives them to the group of a pod
         self._servers: list[subprocess.Popen[bytes]] = []
 
     def __enter__(self) -> Machine:
@@ -189,6 +178,19 @@ class Machine:
         """Return the folder that stands for a claim, an export or a directory of the node: one for each source."""
         return volumes.storage(self.folder / "storage", volume)
 
+    def store(self, pod: Object, path: str, files: Mapping[str, bytes]) -> None:
+        """Put files where a container of a pod sees a path of its storage."""
+        by_name = {each["name"]: each for each in pod["spec"].get("volumes", ())}
+        containers = [*pod["spec"].get("initContainers", ()), *pod["spec"]["containers"]]
+        for mount in [mount for container in containers for mount in container.get("volumeMounts", ())]:
+            volume = by_name[mount["name"]]
+            if _lies_in(path, mount) and volumes.source(volume) in volumes.STORAGE:
+                below = Path(path).relative_to(mount["mountPath"])
+                folder = self.storage(volume) / mount.get("subPath", "") / below
+                folder.mkdir(parents=True, exist_ok=True)
+                for name, data in files.items():
+                    (folder / name).write_bytes(data)
+
     def start(self, described: Object) -> Pod:
         """Start a pod: its init containers one after the other, which have to succeed, then its containers."""
         number = len(self.pods) + 2
@@ -204,8 +206,7 @@ class Machine:
         for each in spec.get("volumes", []):
             is_storage = volumes.source(each) in volumes.STORAGE
             pod.volumes[each["name"]] = self.storage(each) if is_storage else pod.folder / "volumes" / each["name"]
-            applies = self.applies_fs_group or not is_storage
-            volumes.lay(each, described, self.objects, pod.volumes[each["name"]], applies_group=applies)
+            volumes.lay(each, described, self.objects, pod.volumes[each["name"]])
         self._tell_names()
         for container in spec.get("initContainers", []):
             started = self._run(container, pod)
@@ -259,10 +260,6 @@ class Machine:
         records_dir.chmod(0o1777)
         if self.hold and is_main:
             (records_dir / "hold").touch()
-        if pod.serves and is_main:
-            (records_dir / "serve").write_text(
-                json.dumps([port["containerPort"] for port in container.get("ports", [])])
-            )
         script = folder / "script"
         script.write_text("\n".join(self._script(container, pod, folder)))
         words = [program("unshare"), "--mount", "--pid", "--fork", "--kill-child", "sh", script]

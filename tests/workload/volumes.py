@@ -32,7 +32,7 @@ def storage(folder: Path, volume: Object) -> Path:
     return made
 
 
-def lay(volume: Object, pod: Object, objects: Sequence[Object], folder: Path, *, applies_group: bool) -> None:
+def lay(volume: Object, pod: Object, objects: Sequence[Object], folder: Path) -> None:
     """Fill the folder of a volume, and let the pod's user, or the group that ``fsGroup`` names, get at it.
 
     An export belongs to the user's group, and a directory of the node to the user: their administrators did that.
@@ -51,7 +51,7 @@ def lay(volume: Object, pod: Object, objects: Sequence[Object], folder: Path, *,
             (folder / path).parent.mkdir(parents=True, exist_ok=True)
             (folder / path).write_bytes(content)
             (folder / path).chmod(mode)
-    if kind not in ("nfs", "hostPath") and "fsGroup" in context and applies_group:
+    if kind not in ("nfs", "hostPath") and "fsGroup" in context:
         for each in [folder, *folder.rglob("*")]:
             os.lchown(each, -1, context["fsGroup"])
             added = 0o2550 if each.is_dir() else 0o440

@@ -32,14 +32,14 @@ def carried_names() -> Sequence[str]:
 
 
 def carried(asked: Reference, pin: Pin | None = None) -> Bundle:
-    """Build a package of the catalogue that packyard carries; refuse another one than a lock pins."""
+    """Build a package of the packages that packyard carries; refuse another one than a lock pins."""
     from packyard.writing.build.draft import compose_draft
     from packyard.writing.source import workspace
 
     here = workspace.built_in()
     if asked.name not in (names := here.package_names()):
         hint = suggest(asked.name, names) or "packyard list shows what it has"
-        raise InputError(Problem(f"packyard's catalogue has no {asked.name!r}", hint=hint))
+        raise InputError(Problem(f"packyard carries no package {asked.name!r}", hint=hint))
     if not asked.admits(__version__):
         hint = "name a channel that has it: --from CHANNEL"
         if pin:

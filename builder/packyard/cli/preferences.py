@@ -34,7 +34,7 @@ class Setting:
 
     @property
     def is_carried(self) -> bool:
-        """Whether this is the catalogue that packyard carries, as the source of packages."""
+        """Whether this is the packages that packyard carries, as the source of packages."""
         return self.value == CARRIED
 
     @property
@@ -43,7 +43,7 @@ class Setting:
         return self.value if self.is_carried else configuration.normal(self.value)
 
     def __str__(self) -> str:
-        where = "the catalogue that packyard carries" if self.is_carried else masked(self.value)
+        where = "the packages that packyard carries" if self.is_carried else masked(self.value)
         return f"{where} ({self.origin})"
 
 
@@ -51,7 +51,7 @@ def source(flag: str | None = None) -> Setting:
     """Return where packages are looked for, by the one order that all verbs have.
 
     That is the channel which ``--from`` names, else PACKYARD_CHANNEL, else the configured one, and without any of them
-    the catalogue that packyard carries. Print it, so that users see which it was: ``output.note(f"from {found}")``.
+    the packages that packyard carries. Print it, so that users see which it was: ``output.note(f"from {found}")``.
     """
     return channel(flag) or Setting(CARRIED, "no channel is configured")
 
@@ -85,7 +85,7 @@ def is_used(address: str) -> bool:
     if address == CARRIED:
         return True
     named = filter(None, (os.environ.get(CHANNEL), configured()))
-    if configuration.normal(address) in map(configuration.normal, named) or trust(address).signatories:
+    if configuration.normal(address) in map(configuration.normal, named) or trust(address).is_required:
         return True
     remembered = memory(address)
     files = (remembered.file if remembered else None, noted("used", address))
@@ -102,7 +102,7 @@ def note_used(address: str) -> None:
 def noted(what: str, address: str) -> Path | None:
     """Return the file by which something is remembered of a channel; None for a user without a home folder."""
     folder = state.state_dir()
-    return folder / what / Digest.of(configuration.identity(address).encode()).hex if folder else None
+    return folder / what / Digest.of(configuration.normal(address).encode()).hex if folder else None
 
 
 def note(file: Path) -> None:
@@ -113,18 +113,12 @@ def note(file: Path) -> None:
 
 
 def trust(address: str) -> Trust:
-    """Return whom the user trusts for a channel."""
-    ring = keyring()
-    return Trust.of(*(ring.trusted(address) if ring else ()), channel=masked(address))
-
-
-def trust_or_own(address: str) -> Trust:
     """Return whom the user trusts for a channel; where that is nobody, the user's own keys, none of them required."""
-    trusted, ring = trust(address), keyring()
-    if trusted.is_required or not ring:
-        return trusted
-    own = (replace(ring.public(name), name=name) for name in ring.signing_names())
-    return Trust.of(*own, channel=trusted.channel).optional()
+    ring = keyring()
+    if trusted := ring.trusted(address) if ring else ():
+        return Trust.of(*trusted, channel=masked(address))
+    own = [replace(ring.public(name), name=name) for name in ring.signing_names()] if ring else []
+    return Trust.of(*own, channel=masked(address)).optional()
 
 
 def trusted_anywhere() -> Trust:

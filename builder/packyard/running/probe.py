@@ -23,10 +23,10 @@ from packyard.core.kubernetes import held, pods
 from packyard.core.kubernetes.lenient import Object, labels_of, mapping, mappings, name_of, text, type_of
 from packyard.core.kubernetes.pods import Pod
 from packyard.running.doctor.finding import Finding, error, passed, unknown, warning
-from packyard.running.runs import beside, trouble
+from packyard.running.runs import trouble
 from packyard.running.runs.record import RunRecord
 from packyard.running.runs.rendered import Rendered
-from packyard.running.runs.run import Reference
+from packyard.running.runs.run import LABEL, MANAGED, PURPOSE, Reference
 from packyard.running.runs.status import RunStatus
 
 _REFERENCE = re.compile(r"\$\$|\$\(([^)]*)\)")
@@ -40,7 +40,9 @@ _OF_POD = (
 _OF_CONTAINER = ("image", "imagePullPolicy", "securityContext", "volumeMounts", "workingDir")
 _NOT_MAIN = frozenset(("initContainers", "ephemeralContainers", "sidecars"))
 _RESOURCES = {"requests": {"cpu": "10m", "memory": "64Mi"}, "limits": {"cpu": "500m", "memory": "256Mi"}}
-_CHECK = _PURPOSE = "probe"
+_CHECK = "probe"
+_LONGEST = 40  # characters of the name of a run in that of its probe
+_KEPT = 600  # seconds that a Job stays that has ended
 _OF_JOB = "batch.kubernetes.io/job-name"
 _LINE = re.compile(r"(\d{1,3})(?: ([ -~]{1,80}))?")
 #: What comes of a fault, by what is looked for: the functions of `probe.sh`.
@@ -97,16 +99,23 @@ class Probe:
 
 def make(rendered: Rendered, word: str, *, seconds: int) -> Probe:
     """Make the probe of a use case; ``word`` tells it from others, and its pods end after ``seconds``."""
-    name = beside.name(rendered.run, _PURPOSE, word)
+    name = f"{rendered.run[:_LONGEST].rstrip('-.')}-{_CHECK}-{word}"
+    labels = {**MANAGED, PURPOSE: _CHECK, LABEL: name}
     jobs: dict[str, Object] = {}
     checks: dict[tuple[str, str], Sequence[Check]] = {}
     for pod in pods.find_all(rendered.objects):
-        metadata = mapping((pod.template or {}).get("metadata"))
         spec, of_containers = _pod(pod, name, rendered.objects)
-        job = beside.job(name, _PURPOSE, metadata, spec, seconds=seconds, number=f"-{len(jobs)}")
-        if json.dumps(job["spec"]) not in jobs:
-            jobs[json.dumps(job["spec"])] = job
-            checks |= {(name_of(job), called): of for called, of in of_containers.items()}
+        annotations = mapping(mapping((pod.template or {}).get("metadata")).get("annotations"))
+        of_job = {
+            "backoffLimit": 0,
+            "activeDeadlineSeconds": seconds,
+            "ttlSecondsAfterFinished": _KEPT,
+            "template": {"metadata": {"annotations": annotations, "labels": labels}, "spec": spec},
+        }
+        if json.dumps(of_job) not in jobs:
+            metadata = {"name": f"{name}-{len(jobs)}", "labels": labels}
+            jobs[json.dumps(of_job)] = {"apiVersion": "batch/v1", "kind": "Job", "metadata": metadata, "spec": of_job}
+            checks |= {(str(metadata["name"]), called): of for called, of in of_containers.items()}
     return Probe(name=name, jobs=list(jobs.values()), checks=checks)
 
 

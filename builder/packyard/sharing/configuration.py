@@ -59,14 +59,3 @@ def normal(address: str) -> str:
         scheme = kind if protocol == usual else scheme
     host = host.removesuffix(_PORTS.get(protocol or scheme, ""))
     return f"{'az' if scheme == 'azure' else scheme}://{host}{slash}{path}".rstrip("/")
-
-
-def identity(address: str) -> str:
-    """Return the name under which trust and memory of a channel are kept: its address, and the server if that is set.
-
-    ``s3://bucket/v`` is one channel at AWS and another one at every AWS_ENDPOINT_URL.
-    """
-    from packyard.sharing.stores.endpoint import endpoint
-
-    server = endpoint(address)
-    return f"{normal(address)} at {normal(server)}" if server else normal(address)

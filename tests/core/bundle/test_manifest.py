@@ -69,7 +69,7 @@ def test_verify_names_every_file_that_differs_is_missing_or_is_extra() -> None:
         ),
         (changed(kind="Index"), "expected packyard/v1 Bundle or Library, found packyard/v1 Index"),
         (changed(name=1), "name: expected a text, found 1"),
-        (changed(name="../x"), r"name: '\.\./x' is not a name for a bundle"),
+        (changed(name="../x"), r"name: '\.\./x' is not a name for a package"),
         (changed(version="9" * 5000), "version: '9+' is not a version"),
         (changed(files={"a": "md5:0"}), r"files\.a: 'md5:0' is not a digest"),
         (changed(model={"a": []}), r"model\.a: expected a text"),

@@ -85,7 +85,7 @@ VERSIONS = [
         ("~1.2", ["1.2.0", "1.2.9"]),
         ("~1", ["v1.0", "1.1", "1.2.0", "1.2.9", "1.10"]),
         ("~3", []),
-        ("1.2", ["1.2.0"]),
+        ("1.2.0", ["1.2.0"]),
         ("v1.0", ["v1.0"]),
     ],
 )
@@ -114,7 +114,7 @@ def test_refuses_what_is_no_reference(text: str) -> None:
 
 @pytest.mark.parametrize("name", ["-a", "a-", "a_b", "A", "a.b", "a/b", "a" * 64, "a\n", "é"])
 def test_refuses_a_name_that_is_no_dns_label(name: str) -> None:
-    with pytest.raises(InputError, match="is not a name for a bundle"):
+    with pytest.raises(InputError, match="is not a name for a package"):
         check_name(name)
 
 

@@ -21,7 +21,7 @@ import pytest
 
 from catalogue.usecases import CATALOGUE, PACKAGES
 from real import Kustomize, free_port, path_with, pinned_program, program
-from workload import catalogue, controllers, zoo
+from workload import catalogue, controllers
 from workload.environment import Object
 from workload.machine import Machine, wait_until
 from workload.models import MODEL, tensors
@@ -477,7 +477,7 @@ def serve_adapter(cluster: Machine, kustomize: Kustomize, path: str) -> list[str
     cluster.objects += objects
     (item,) = controllers.of_kind(objects, "Deployment")
     (described,) = controllers.deployment(item)
-    zoo.store(cluster, described, "/data/models/qwen3-0.6b", MODEL)
+    cluster.store(described, "/data/models/qwen3-0.6b", MODEL)
     server = cluster.start(described)
     cluster.wait_ready(server)
     listed = json.loads(cluster.run(str(program("curl")), "--silent", f"http://{server.address}:8000/v1/models"))

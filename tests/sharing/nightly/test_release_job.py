@@ -154,13 +154,3 @@ def test_the_pods_of_the_catalogues_job_publish_all_packages_with_their_commit(
     assert access.read(store).is_closed("1.0")
     made, _ = provenance.open(provenance.get(store, "p-00007", "1.0") or b"", NOBODY, file="p-00007")
     assert (made.commit, made.dirty) == (commit.strip(), False)
-
-
-def test_a_bucket_that_is_missing_is_refused(
-    tmp_path: Path, versitygw: BucketServer, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    for variable, value in versitygw.environment.items():
-        monkeypatch.setenv(variable, value)
-    root = generate(tmp_path / "sources", 1)
-    for words in ((), ("--shard", "0/2")):
-        assert "there is no such bucket (NoSuchBucket)" in finish(start(root, "s3://nosuch/zoo", *words), code=1)

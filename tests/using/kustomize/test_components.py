@@ -89,9 +89,12 @@ def test_a_component_brings_objects_and_its_patches_see_them(
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("replacements: []\n", "field 'replacements' is not supported"),
-        ("namePrefix: x\n", "field 'namePrefix' is not supported"),
-        ("patches: [{path: p.yaml, options: {allowNameChange: true}}]\n", "options of a patch is not supported"),
+        ("replacements: []\n", "field 'replacements' of a Kustomization is not supported"),
+        ("namePrefix: x\n", "field 'namePrefix' of a Kustomization is not supported"),
+        (
+            "patches: [{path: p.yaml, options: {allowNameChange: true}}]\n",
+            "field 'options' of a patch is not supported",
+        ),
         (f"patches: [{{target: {{kind: Job}}, patch: '{RENAME}'}}]\n", "changes kind, name or namespace of Job 'run'"),
     ],
 )

@@ -184,9 +184,3 @@ def test_prints_dark_pages_on_white_with_what_is_folded(open_reader: Callable[..
     assert reader.tab.evaluate("getComputedStyle(document.body).color") == "rgb(0, 0, 0)"
     assert not reader.tab.is_visible("nav")
     assert reader.tab.locator(f'.form[id="{MULTI_NODE}"]').get_by_text("BATCH_SIZE").first.is_visible()
-
-
-def test_an_address_opens_the_use_case_that_it_names(reader: Reader, address: str) -> None:
-    reader.read(f"{address}web/p/{MNIST}.html#{MULTI_NODE}")
-    assert reader.tab.locator(f'.form[id="{MULTI_NODE}"]').is_visible()
-    assert not reader.tab.locator('.form[id="quickstart/mlops/first-run/none"]').is_visible()

@@ -130,26 +130,6 @@ def test_refuses_another_model_under_the_same_name_and_a_directory_that_it_did_n
     assert "was not made by staging" in from_hub(team_hub, target).stderr
 
 
-def test_goes_on_where_a_connection_broke_off(team_hub: Hub, target: Path) -> None:
-    team_hub.files[_LARGE] = team_hub.sent[_LARGE] = bytes(12 << 20)
-    team_hub.breaks[_LARGE] = [11 << 20]
-    done = from_hub(team_hub, target)
-    assert done.returncode == 0, done.stderr
-    assert [asked for path, asked in team_hub.asked if path == _LARGE] == ["", f"bytes={10 << 20}-"]
-    assert read(target)[_LARGE] == bytes(12 << 20)
-
-
-def test_waits_for_a_server_that_is_busy_and_ends_where_it_fails_for_the_job_to_try_again(
-    team_hub: Hub, target: Path
-) -> None:
-    team_hub.statuses["config.json"] = [429, 503]
-    done = from_hub(team_hub, target)
-    assert (done.returncode, "503 Service Unavailable" in done.stderr) == (1, True)
-    assert [path for path, _ in team_hub.asked].count("config.json") == 2
-    done = from_hub(team_hub, target)
-    assert (done.returncode, read(target)) == (0, _COPIED), done.stderr
-
-
 @pytest.mark.parametrize(("version", "times"), [(COMMIT, 0), ("old", 1)], ids=["goes on", "of another version"])
 def test_takes_of_an_earlier_job_what_is_of_the_same_version(
     team_hub: Hub, target: Path, version: str, times: int

@@ -4,21 +4,51 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
 
 import pytest
 import yaml
 
 from catalogue.usecases import shipped
 from real import Kustomize
-from workload import catalogue
+from workload import catalogue, controllers
 from workload.controllers import of_kind
 from workload.environment import Object
-from workload.machine import Machine, wait_until
-from workload.runs import run_mpi_job
+from workload.machine import Machine, Pod, wait_until
 
 NewMachine = Callable[[Sequence[Object]], Machine]
 
+READ_ONLY = "Read-only file system"
 USE_CASE = catalogue.USE_CASES["resnet50v1-5-fp32-training-k8s/multi-node/user-allocated-pvc"]
+
+
+@dataclass(frozen=True)
+class Run:
+    """The pods of an MPIJob, all started."""
+
+    launcher: Pod
+    workers: list[Pod]
+
+    @property
+    def ranks(self) -> list[dict[str, Any]]:
+        """What each process that mpirun started noted, in the order of their numbers."""
+        records = [record for worker in self.workers for record in worker.records()]
+        return sorted(records, key=lambda record: int(record["mpi"]["rank"]))
+
+    @property
+    def log(self) -> str:
+        return "".join(pod.log for pod in [self.launcher, *self.workers])
+
+
+def run_mpi_job(machine: Machine, job: Object) -> Run:
+    """Start the workers of an MPIJob and, once they are ready, its launcher."""
+    added, (launcher, *workers) = controllers.mpi_job(job)
+    machine.objects += added
+    machine.image.install([launcher, *workers], machine.objects)
+    started = [machine.start(worker) for worker in workers]
+    machine.wait_ready(*started)
+    return Run(machine.start(launcher), started)
 
 
 def set_objects(slots: int = 2, **values: object) -> tuple[list[Object], Object]:
@@ -34,8 +64,26 @@ def test_as_many_processes_start_as_the_hostfile_has_slots(workers: int, slots: 
     objects, job = set_objects(slots, WORKERS=workers)
     run = run_mpi_job(mpi_machine(objects), job)
     assert run.launcher.wait() == 0, run.log
+    size = workers * slots
     assert [len(worker.records()) for worker in run.workers] == [slots] * workers
-    assert {record["mpi"]["size"] for record in run.ranks} == {workers * slots}
+    assert [record["mpi"]["rank"] for record in run.ranks] == [*range(size)]
+    assert {(record["mpi"]["size"], *record["mpi"]["sums"]) for record in run.ranks} == {(size, sum(range(size)))}
+
+
+def test_each_process_is_the_user_and_writes_where_it_should(mpi_machine: NewMachine) -> None:
+    objects, job = set_objects()
+    run = run_mpi_job(mpi_machine(objects), job)
+    assert run.launcher.wait() == 0, run.log
+    for record in run.ranks:
+        assert record["user"] == [catalogue.USER, catalogue.GROUP, catalogue.FS_GROUP]
+        assert record["name"] == "nobody-here"
+        variables, writable = record["environment"], record["writable"]
+        assert [writable[folder] for folder in ("/", "/usr", "/tmp", variables["HOME"])] == [READ_ONLY] * 2 + [True] * 2
+        assert [writable[variables[name]] for name in ("OUTPUT_DIR", "DATASET_DIR")] == [True, READ_ONLY]
+        called = f"record of {record['hostname']}-{record['mpi']['rank']}\n"
+        assert called in run.launcher.log
+        rank_file = run.workers[0].here(variables["OUTPUT_DIR"]) / f"rank.{record['mpi']['rank']}"
+        assert rank_file.read_text() == called
 
 
 def test_the_option_environment_reaches_every_process(kustomize5: Kustomize, mpi_machine: NewMachine) -> None:

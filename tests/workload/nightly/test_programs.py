@@ -11,8 +11,10 @@ import sys
 import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import Any
 
 import pytest
+import yaml
 
 import real
 from readmes import modelserver, openaiserver
@@ -22,8 +24,21 @@ pytestmark = pytest.mark.nightly("workload")
 
 
 def run(words: Sequence[str | Path], **variables: str) -> subprocess.CompletedProcess[str]:
-    environment = {"PATH": real.path_with("sed", "grep", "find"), **variables}
+    environment = {"PATH": real.path_with("sed", "grep", "find", "python3"), **variables}
     return subprocess.run(words, env=environment, capture_output=True, text=True, timeout=PATIENCE, check=False)
+
+
+@pytest.mark.parametrize(("result", "code"), [("", 1), ("eval_accuracy = 0.9", 0)])
+def test_a_launcher_that_hides_the_failure_of_its_program_fails(tmp_path: Path, result: str, code: int) -> None:
+    job = yaml.safe_load((real.REPOSITORY / "overlays/programs/launch-benchmark/job.yaml").read_bytes())
+    words = job["spec"]["template"]["spec"]["containers"][0]["command"][:-1]
+    (tmp_path / "results.txt").write_text("eval_accuracy of an earlier run")
+    (tmp_path / "launcher").write_text(f"open('results.txt', 'a').write({result!r})" if result else "")
+    os.utime(tmp_path / "results.txt", (0, 0))
+    script = f"cd {tmp_path}; {words[2]}"
+    values = {"OUTPUT_DIR": str(tmp_path), "RESULT_FILE": "results.txt", "RESULT_TEXT": "eval_accuracy"}
+    done = run([*words[:2], script, "launcher"], **values)
+    assert (done.returncode, "the program failed, read above why" in done.stderr) == (code, bool(code))
 
 
 # What gives a model to the servers.
@@ -173,7 +188,7 @@ def test_the_smoke_test_asks_each_model_with_the_key_and_names_servers_that_do_n
 _LAYER = runpy.run_path(str(real.REPOSITORY / "bases/vllm/only_v1.py"))["OnlyV1"]
 
 
-def answered(path: str, kind: str = "http") -> object:
+def answered(path: str, kind: str = "http") -> Any:
     """Return what is sent first for a request, which is the word app where it reaches the server."""
     sent: list[object] = []
 
@@ -187,20 +202,10 @@ def answered(path: str, kind: str = "http") -> object:
     return sent[0]
 
 
-@pytest.mark.parametrize("path", ["/v1/models", "/v1/chat/completions", "/v1/responses/x", "/health", "/metrics"])
-def test_openais_protocol_health_and_metrics_reach_a_server_with_a_key(path: str) -> None:
-    assert answered(path) == answered("", "lifespan") == answered("/v1/realtime", "websocket") == "app"
-
-
-@pytest.mark.parametrize(
-    "path",
-    [
-        *("/invocations", "/load", "/", "", "/v1", "/v10/models", "//v1/models", "/health/x", "/V1/models"),
-        *("/v1/load_lora_adapter", "/v1/unload_lora_adapter", "/openapi.json"),
-    ],
-)
-def test_any_other_path_is_not_there(path: str) -> None:
-    first = answered(path)
-    assert isinstance(first, dict)
-    assert first["status"] == 404
+def test_only_openais_protocol_health_and_metrics_reach_a_server_with_a_key() -> None:
+    reached = ("/v1/models", "/v1/chat/completions", "/v1/responses/x", "/health", "/metrics")
+    assert {*map(answered, reached), answered("", "lifespan"), answered("/v1/realtime", "websocket")} == {"app"}
+    refused = ["/invocations", "/load", "/", "", "/v1", "/v10/models", "//v1/models", "/health/x", "/V1/models"]
+    refused += ["/v1/load_lora_adapter", "/v1/unload_lora_adapter", "/openapi.json"]
+    assert [path for path in refused if answered(path)["status"] != 404] == []
     assert answered("/other", "websocket") == {"type": "websocket.close", "code": 1008}

@@ -11,10 +11,9 @@ from pathlib import PurePosixPath
 
 import pytest
 
-import real
 from catalogue.usecases import of_bases_with
 from packyard.writing.source.package import Package, UseCase
-from workload import catalogue, controllers, zoo
+from workload import catalogue, controllers
 from workload.environment import Object, environment
 from workload.machine import Machine, Pod, wait_until
 
@@ -49,10 +48,8 @@ _SERVES = "time.sleep(600)"
 _FAILS_TOO = "connection.recv(1)\nsys.exit('Session was closed')"
 _FAILS_BEFORE = "sys.exit('out of memory') if own == cluster['worker'][0] else time.sleep(600)"
 
-each_run_with_a_chief = of_bases_with("CLUSTER: chief=1 ")
 
-
-@each_run_with_a_chief
+@of_bases_with("CLUSTER: chief=1 ")
 @pytest.mark.parametrize(
     ("chief", "server", "succeed"),
     [(_DONE, _SERVES, True), (_DONE, _FAILS_TOO, True), (_FAILS, _SERVES, False), (_SERVES, _FAILS_BEFORE, False)],
@@ -65,16 +62,6 @@ def test_all_end_as_the_chief_does_or_fail_with_one(
     pods = started(machine, described, chief=chief, server=server)
     codes = [pod.wait() for pod in pods]
     assert (codes == [0] * len(pods)) if succeed else (0 not in codes), "".join(pod.log for pod in pods)
-
-
-@pytest.mark.parametrize("version", [(3, 6), (3, 13)], ids=["3.6", "3.13"])
-def test_runs_with_the_python_of_an_image(version: tuple[int, int], new_machine: NewMachine) -> None:
-    name = next(use_case for use_case in catalogue.USE_CASES if "/parameter-server/" in use_case)
-    machine, described = applied(*catalogue.USE_CASES[name], new_machine)
-    machine.image.replace("python3", real.python_of(version))
-    server = "assert 'S3_ENDPOINT' not in os.environ\n" + _SERVES
-    pods = started(machine, described, chief=_DONE, server=server)
-    assert [pod.wait() for pod in pods] == [0] * len(pods), "".join(pod.log for pod in pods)
 
 
 @of_bases_with("/scripts/run.py")
@@ -100,7 +87,9 @@ def applied(package: Package, use_case: UseCase, new_machine: NewMachine) -> tup
     added, workloads = controllers.pods_of(objects)
     machine = new_machine([*objects, *added])
     pods = [pod for pods in workloads for pod in pods]
-    zoo.store_inputs(machine, pods)
+    for pod in pods:
+        variables = environment(pod["spec"]["containers"][0], pod, machine.objects)
+        machine.store(pod, variables["DATASET_DIR"], {".staged": b"s3://bucket\n"})
     return machine, [pod for pod in pods if "run.py" in str(pod["spec"]["containers"][0]["command"])]
 
 

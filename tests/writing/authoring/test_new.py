@@ -92,7 +92,7 @@ def test_what_is_written_is_short_and_says_what_was_asked(catalogue: Path) -> No
         "    patches: [patches/many.yaml]\n"
     )
     assert "command: null\n" in (package / "patches/single-node.yaml").read_text(), "the image's own"
-    assert "    - mpirun\n" in (package / "patches/many.yaml").read_text()
+    assert "    args: [python3, main.py]\n" in (package / "patches/many.yaml").read_text()
 
 
 @pytest.mark.nightly
@@ -114,7 +114,7 @@ def test_what_does_not_fit_is_refused_with_what_would(catalogue: Path) -> None:
 
 
 @pytest.mark.nightly
-def test_on_a_terminal_it_asks_and_asks_again(catalogue: Path) -> None:
+def test_on_a_terminal_it_asks_and_asks_again(catalogue: Path, tmp_path: Path) -> None:
     answers = [
         ("what it runs", "jbo"),
         ("'jbo' is no base, and no number from 1 to", ""),
@@ -138,7 +138,8 @@ def test_on_a_terminal_it_asks_and_asks_again(catalogue: Path) -> None:
     package = (catalogue / "packages/hello/package.yaml").read_text()
     assert "IMAGE: example.com/hello:1" in package
     assert "storage: [none]" in package
-    said = done("build", "hello", "--readmes", "-", "--workspace", catalogue)
+    done("build", "hello", "--version", "1", "--to", tmp_path / "out", "--workspace", catalogue)
+    said = (tmp_path / "out/hello/README.md").read_text()
     assert "\nSays {{ 7 * 7 }} and {% include 'x' %}.\n" in said, "a description is text, and no template"
 
 

@@ -67,8 +67,6 @@ def test_what_is_renamed_is_not_there_twice(found: Lint) -> None:
     for name, extra in (("a", "namePrefix: a-\n"), ("b", "namespace: b\n"), ("c", "nameSuffix: -c\n")):
         files |= {f"{name}/{KUSTOMIZATION}": f"resources: [cm.yaml]\n{extra}", f"{name}/cm.yaml": CM}
     assert found(files) == []
-    files[f"a/{KUSTOMIZATION}"] = "resources: [cm.yaml, more.yaml]\nnamePrefix: a-\n"
-    assert found(files | {"a/more.yaml": CM}) == ["a/more.yaml error duplicate-name"]
 
 
 def test_files_beside_no_kustomization_are_objects_as_they_are(found: Lint) -> None:

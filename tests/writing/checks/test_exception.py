@@ -26,14 +26,14 @@ ALLOW = "# packyard: allow no-labels: nobody looks for it"
         (f"a: 1 {ALLOW}\n", 1),
         (f"{ALLOW}\na: 1\n", 2),
         (f"{ALLOW}\n# prose\n\na: 1\n", 4),
-        (f"  {ALLOW}\n  # packyard: allow sidecar: it stays\n  - a\n", 3),
+        (f"  {ALLOW}\n  # packyard: allow no-resources: it stays\n  - a\n", 3),
         (f"a: |\n  run {ALLOW}\n", 2),
         ("<!-- packyard: allow no-labels: why -->\ntext\n", 2),
         (f"a: 1\r\nb: 2 {ALLOW}\r\n", 2),
     ],
 )
 def test_an_exception_is_for_its_line_or_for_the_next_one_that_is_no_comment(text: str, line: int) -> None:
-    more = [found(3, "sidecar")] if "sidecar" in text else []
+    more = [found(3, "no-resources")] if "no-resources" in text else []
     assert left(text, found(line), *more) == []
     assert f"{line + 1}:1 no-labels" in left(text, found(line + 1), *more)
 

@@ -12,16 +12,13 @@ import tiny
 from packyard.core.files.tree import Tree
 from packyard.core.kubernetes import schemas
 from packyard.core.kubernetes.kustomization import FILE
-from packyard.core.work.memo import Memo
 from packyard.using.kustomize.builtin import find_misfits
 from packyard.using.setters.krmfile import EMPTY
 from packyard.using.setters.packages import PackageFiles
 from packyard.writing.build import package_lint, workspace_lint
-from packyard.writing.checks import collisions
 from packyard.writing.checks import folder as any_folder
 from packyard.writing.checks.explanation import Rule, table
 from packyard.writing.checks.finding import Finding, finding
-from packyard.writing.checks.parsed import parse
 from packyard.writing.source import workspace
 from writing.checks.linting import lint
 
@@ -38,7 +35,7 @@ _PLACES = (
     "using/setters/rules/review.py",
 )
 _CALL = r'\b(?:breach|finding|Fault|at)\(\s*"|yield "|\] = "|rule="'
-_NAMES = re.compile(rf'(?:{_CALL})([a-z]+(?:-[a-z]+)+|unreadable|rewritten|sidecar)"')
+_NAMES = re.compile(rf'(?:{_CALL})([a-z]+(?:-[a-z]+)+|unreadable|rewritten)"')
 #: Families that look at what lies beside manifests.
 _OF_FOLDERS = ("Documents", "Kustomizations")
 _DEFINITIONS = b"apiVersion: config.k8s.io/v1alpha1\nkind: Krmfile\nopenAPI:\n  definitions:\n"
@@ -79,6 +76,8 @@ def found(rule: Rule, mark: str, folder: Path) -> list[Finding]:
         (folder / path).parent.mkdir(parents=True, exist_ok=True)
         (folder / path).write_bytes(text)
     if rule.family in _OF_FOLDERS or any(path.endswith("/Krmfile") or path.startswith("crds/") for path in data):
+        if krmfile == EMPTY and rule.family == "Documents":  # which are those of packages with setters
+            krmfile = _DEFINITIONS + b"    io.k8s.cli.setters.A: {x-k8s-cli: {setter: {name: A, value: a}}}\n"
         if krmfile != EMPTY:
             (folder / "Krmfile").write_bytes(krmfile)
         return any_folder.lint(Tree(folder), judges=()).findings
@@ -89,6 +88,5 @@ def found(rule: Rule, mark: str, folder: Path) -> list[Finding]:
     packages = [PackageFiles(krmfile, case) for case in cases]
     judges = schemas.choose(("1.31",))
     lints = [each for package in packages for each in lint(package, judges=judges, is_own=len(cases) == 1)]
-    lints += collisions.check([named for package in packages for named in collisions.names(parse(package, Memo()))])
     misfits = (each for top in tops if (folder / top / FILE).exists() for each in find_misfits(folder / top))
     return [*lints, *(finding("option-does-not-apply", misfit) for misfit in misfits)]

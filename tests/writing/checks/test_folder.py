@@ -19,7 +19,7 @@ from packyard.writing.checks import folder
 SOUND = Path(__file__).with_name("sound")
 #: What trees that nobody wrote for users of setters lack, and what each finding truly says of them.
 LACKING = {
-    *("no-labels", "no-resources", "runs-as-root", "above-restricted", "token-mounted", "sidecar"),
+    *("no-labels", "no-resources", "runs-as-root", "above-restricted", "token-mounted"),
     *("no-readiness-probe", "args-without-command"),
 }
 CONFIG_MAP = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: settings, labels: {app.kubernetes.io/name: a}}\n"

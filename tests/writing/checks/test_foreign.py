@@ -75,17 +75,6 @@ def test_an_account_may_have_the_name_that_a_prefix_gives_it(found: Lint) -> Non
 
 
 @pytest.mark.parametrize(
-    ("kind", "is_said"), [("example.com/v1 ServingRuntime", False), ("example.com/v1 MyJob", True), ("v1 Pod", True)]
-)
-def test_only_pods_that_may_end_have_to_refuse_a_proxy(found: Lint, kind: str, is_said: bool) -> None:
-    version, _, name = kind.partition(" ")
-    containers = "{containers: [{name: a, image: 'nginx:1.27'}]}"
-    spec = containers if name == "Pod" else f"{{template: {{spec: {containers}}}}}"
-    files = {"a.yaml": f"apiVersion: {version}\nkind: {name}\nmetadata: {{name: a}}\nspec: {spec}\n"}
-    assert any(" sidecar:" in each for each in found(files)) == is_said
-
-
-@pytest.mark.parametrize(
     ("line", "is_secret"),
     [
         ("MAX_NUM_BATCHED_TOKENS=8192", False),
@@ -100,30 +89,6 @@ def test_only_pods_that_may_end_have_to_refuse_a_proxy(found: Lint, kind: str, i
 )
 def test_a_variable_is_a_secret_by_its_name_and_by_its_value(found: Lint, line: str, is_secret: bool) -> None:
     assert any("plain-secret" in each for each in found({"a.env": f"{line}\n"})) == is_secret
-
-
-PAGE = """\
-# Limits {#Most}
-
-Sources
--------
-
-### <span id="s3-artifact"></span> S3Artifact
-
-[a](#most) [b](#sources) [c](#s3-artifact) [d](#input\\_name) <a id="input_name"></a> [e](other) [f](other/index)
-"""
-
-
-def test_links_lead_to_anchors_and_pages_as_generators_of_sites_name_them(found: Lint) -> None:
-    files = {"a.md": PAGE, "other.md": "# Other\n", "other/index.md": "# Index\n"}
-    assert found(files) == []
-    assert found({"a.md": "[a](#none) [b](others)\n"}) == [
-        "a.md:1 warning dead-link: a.md has no heading for #none",
-        "a.md:1 warning dead-link: there is no others",
-    ]
-    assert found({"a.md": "---\ntitle: A\n---\n\n[b](../others/) [c](more.md)\n"}) == [
-        "a.md:5 warning dead-link: there is no more.md"
-    ]
 
 
 BROKEN = "apiVersion: v1\nkind: ConfigMap\nmetadata:\n  labels:\n    {{- include labels . }}\n  name: a\n"
@@ -226,11 +191,9 @@ CASES = [
     ({"service.yaml": named(SERVICE, "a"), "pods/a.yaml": named(DEPLOYMENT, "a")}, "selects-nothing", False),
     # a key that may be missing
     ({"a.yaml": VOLUME.replace("OPTIONAL ", "optional: true,")}, "no-such-key", False),
-    # what a workflow deletes in the end, it can create again; a manifest that only names an object has no fields
+    # what a workflow deletes in the end, it can create again
     ({"a.yaml": WORKFLOW.replace("ACTION", "delete")}, "created-once", False),
     ({"a.yaml": WORKFLOW.replace("ACTION", "get")}, "created-once", True),
-    ({"a.yaml": WORKFLOW.replace("ACTION", "delete")}, "duplicate-name", False),
-    ({"a.yaml": WORKFLOW.replace("ACTION", "apply")}, "duplicate-name", True),
     # images that stand where only a file of `configurations` says
     (
         {"storage.yaml": LOADER, KUSTOMIZATION: BUILT + "configurations: [where.yaml]\n"},

@@ -5,26 +5,24 @@ from __future__ import annotations
 import argparse
 import os
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable
 from dataclasses import replace
+from datetime import UTC, datetime
 from functools import cache
 from typing import TypeVar
 
 from packyard.cli import declare, output, packages, progress, state
 from packyard.cli.packages import UseCase
-from packyard.core.errors import InputError, PackyardError, Problem, UnavailableError
+from packyard.core.errors import InputError, Problem, UnavailableError
 from packyard.core.files.tree import Tree
 from packyard.core.kubernetes import plain_secrets
-from packyard.core.kubernetes.lenient import Object, name_of
-from packyard.running.runs import kubectl, look, status
+from packyard.running.runs import kubectl, status
 from packyard.running.runs import run as runs
-from packyard.running.runs.kubectl import Kubectl, listed
-from packyard.running.runs.record import RunRecord
+from packyard.running.runs.kubectl import Kubectl
 from packyard.running.runs.rendered import Rendered
-from packyard.running.runs.run import Reference
 from packyard.running.runs.status import RoleStatus, RunStatus
 from packyard.running.runs.workloads import PodStatus
+from packyard.using.options import earlier
 from packyard.using.setters import krmfile
 from packyard.using.setters.packages import read_krmfile, read_package
 
@@ -37,6 +35,7 @@ _PAUSE = 1.0  # seconds between two looks
 #: The fields of a reference to an object, in the rows that name some.
 REFERENCE = "apiVersion, kind, namespace, name"
 _FLAGS = ("namespace", "context", "kubeconfig")
+_AGES = (("d", 86400), ("h", 3600), ("m", 60))
 _UNITS = {"s": 1, "m": 60, "h": 3600, "d": 86400}
 
 
@@ -94,6 +93,8 @@ def find_for(
         state.tell_pending(Tree(use_case.directory))
         command = use_case.command(verb, *typed(arguments))
         name = _new_name(use_case) if is_named else {}
+        for difference in earlier.differing(use_case.directory, use_case.values):
+            output.warning(difference)
         rendered = Rendered.of(
             use_case.directory,
             {**use_case.values, **name},
@@ -160,11 +161,6 @@ def wait(ask: Callable[[], T], is_over: Callable[[T], bool], words: Callable[[T]
             time.sleep(_PAUSE)
 
 
-def started(client: Kubectl, record: RunRecord, seconds: float, words: Callable[[RunStatus], str]) -> RunStatus:
-    """Return what a run does as soon as it starts no longer, or when the time is over; say ``words`` meanwhile."""
-    return wait(lambda: status.read_one(client, record), lambda now: now.state != status.STARTING, words, seconds)
-
-
 def running(
     client: Kubectl, now: RunStatus, arguments: argparse.Namespace, container: str = ""
 ) -> tuple[PodStatus, str]:
@@ -176,24 +172,6 @@ def running(
     why = f"pod {pods[0].name} is {pods[0].state}: {pods[0].reason}" if pods else f"it {now.explained}"
     hint = client.packyard("logs", now.run)
     raise InputError(Problem(f"no such pod of run {now.run} runs; {why.rstrip(': ')}", hint=hint))
-
-
-@contextmanager
-def made(client: Kubectl, jobs: Sequence[Object]) -> Iterator[None]:
-    """Create Jobs, and delete them in the end; say so where that fails, beside what went wrong before.
-
-    They end by themselves where whoever interrupts this twice leaves them.
-    """
-    try:
-        client.run("create", "--filename=-", data=listed(jobs))
-        yield
-    finally:
-        try:
-            look.delete(client, [Reference.of(job, client.namespace) for job in jobs])
-        except PackyardError as error:
-            names = list(map(name_of, jobs))
-            output.refusal(error)
-            output.warning(f"{', '.join(names)} could not be deleted; {client.by_hand('delete', 'job', *names)}")
 
 
 def counted(roles: Iterable[RoleStatus]) -> str:
@@ -218,3 +196,14 @@ def duration(word: str) -> float:
     if not number.isdecimal() or len(number) > 6:
         raise argparse.ArgumentTypeError(f"{word!r} is not a time such as 90s, 15m, 2h or 7d")
     return int(number) * _UNITS[unit]
+
+
+def age(since: str) -> str:
+    """Return the time since a moment, which is ISO 8601, in its largest unit of which it has two; ``?`` for others."""
+    try:
+        then = datetime.fromisoformat(since)
+        seconds = (datetime.now(UTC) - then).total_seconds()
+    except (ValueError, TypeError):
+        return "?"
+    unit, size = next(((unit, size) for unit, size in _AGES if seconds >= 2 * size), ("s", 1))
+    return f"{max(int(seconds), 0) // size}{unit}"

@@ -26,13 +26,11 @@ from packyard.cli.running.clusters import REFERENCE
 from packyard.core.bundle.record import document
 from packyard.core.errors import PackyardError, Problem, UnavailableError, UsageError
 from packyard.running.runs import plan as planning
-from packyard.running.runs import record as records
 from packyard.running.runs import status
-from packyard.running.runs import undeploy as removing
 from packyard.running.runs.kubectl import Kubectl
 from packyard.running.runs.outcome import SUCCEEDED
 from packyard.running.runs.plan import Plan
-from packyard.running.runs.record import RunRecord, TakenError
+from packyard.running.runs.record import TakenError
 from packyard.running.runs.rendered import Rendered
 from packyard.running.runs.run import Reference
 from packyard.running.runs.status import RunStatus
@@ -72,14 +70,8 @@ def add_flags(parser: argparse.ArgumentParser) -> None:
     """Declare the flags that `rollback` has as well."""
     declare.switch(parser, "--dry-run", "show what would change on the cluster; store nothing")
     declare.switch(parser, "--force", "take over what others have set, and what is no run's")
-    declare.switch(parser, "--atomic", "take back what was applied if the run does not start")
     declare.switch(parser, "--no-wait", "do not wait until the pods run")
     clusters.add_timeout(parser, "how long to wait", PATIENCE)
-
-
-def now() -> str:
-    """Return the time as a record has it."""
-    return datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
 @contextmanager
@@ -95,7 +87,7 @@ def untouched() -> Iterator[None]:
 def check(arguments: argparse.Namespace, verb: str) -> None:
     """Refuse flags that do not go together, before anything is asked."""
     if arguments.dry_run:
-        declare.alone(arguments, verb, "beside --dry-run", "atomic", "no-wait", "timeout")
+        declare.alone(arguments, verb, "beside --dry-run", "no-wait", "timeout")
         if arguments.output != "text":
             raise UsageError(f"packyard {verb}: --dry-run prints a diff alone; packyard {verb} --help")
     if arguments.no_wait:
@@ -103,12 +95,10 @@ def check(arguments: argparse.Namespace, verb: str) -> None:
 
 
 def carry_out(client: Kubectl, arguments: argparse.Namespace, planner: Callable[..., Plan]) -> int:
-    """Plan, and show or carry that out.
-
-    With --atomic, the cluster is as it was before a run that does not start, or is interrupted before it does.
-    """
+    """Plan, and show or carry that out."""
     with untouched():
-        plan = planner(who=client.who(), when=now(), force=arguments.force)
+        when = datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+        plan = planner(who=client.who(), when=when, force=arguments.force)
         if arguments.dry_run:
             output.data(planning.difference(client, plan))
             for reference in plan.obsolete:
@@ -119,57 +109,29 @@ def carry_out(client: Kubectl, arguments: argparse.Namespace, planner: Callable[
         _apply(client, arguments, plan)
         left = f"is deployed, and goes on; {_next(client, plan, 'status')}"
         if not arguments.no_wait:
-            run_status = clusters.started(client, plan.record, clusters.seconds(arguments), _words)
-        ROWS.show([_row(client, plan, run_status)], arguments.output)
-        left = ""
-        _tell_end(
-            client, plan, run_status, hint="" if arguments.atomic and not plan.before else _next(client, plan, "status")
-        )
+            run_status = clusters.wait(
+                lambda: status.read_one(client, plan.record),
+                lambda now: now.state != status.STARTING,
+                _words,
+                clusters.seconds(arguments),
+            )
     except TakenError:
         output.notice("nothing is applied")
         raise
     except (PackyardError, KeyboardInterrupt):
-        if arguments.atomic:
-            _take_back(client, plan)
-        elif left:
-            output.notice(f"run {plan.record.run} {left}")
+        output.notice(f"run {plan.record.run} {left}")
         raise
+    ROWS.show([_row(client, plan, run_status)], arguments.output)
+    _tell_end(client, plan, run_status)
     return 0
-
-
-def _take_back(client: Kubectl, plan: Plan) -> None:
-    """Have the cluster as it was before; where that fails or is interrupted, say so beside what went wrong before."""
-    run, before = plan.record.run, plan.before[-1:]
-    output.note(f"taking back run {run}")
-    try:
-        for last in before:
-            planned = planning.plan_again(
-                client, records.read_run(client, run), last, who=client.who(), when=now(), force=plan.force
-            )
-            planning.carry_out(client, planned)
-            output.notice(f"run {run} is deployed again as record {last.number} has it")
-        if not before:
-            removal = removing.find(client, {run: [plan.record]})
-            removing.delete(client, removal, claims=False)
-            removing.forget(client, removal)
-            output.notice(f"run {run} is taken back: its objects are deleted")
-    except (PackyardError, KeyboardInterrupt) as failure:
-        if isinstance(failure, PackyardError):
-            output.refusal(failure)
-        output.notice(f"run {run} is not taken back\n{_ways_on(client, plan)}")
 
 
 def _ways_on(client: Kubectl, plan: Plan) -> str:
     """Say what to type where a run is applied in part."""
     run = plan.record.run
-    back = [f"  {_again(client, record)} deploys what was there before" for record in plan.before[-1:]]
-    return "\n".join(
-        [f"  {_again(client, plan.record)} completes it", *back, f"  {client.packyard('undeploy', run)} removes it"]
-    )
-
-
-def _again(client: Kubectl, record: RunRecord) -> str:
-    return client.packyard("rollback", record.run, str(record.number))
+    ways = [(plan.record, "completes it"), *((record, "deploys what was there before") for record in plan.before[-1:])]
+    again = [f"  {client.packyard('rollback', run, str(record.number))} {what}" for record, what in ways]
+    return "\n".join([*again, f"  {client.packyard('undeploy', run)} removes it"])
 
 
 def _apply(client: Kubectl, arguments: argparse.Namespace, plan: Plan) -> None:
@@ -193,13 +155,13 @@ def _words(run_status: RunStatus) -> str:
     return f"{run_status.run} {run_status.phrase}{more}"
 
 
-def _tell_end(client: Kubectl, plan: Plan, run_status: RunStatus | None, *, hint: str) -> None:
-    """Say what has come of it and what to type next; ``hint`` is for a run that does not run."""
+def _tell_end(client: Kubectl, plan: Plan, run_status: RunStatus | None) -> None:
+    """Say what has come of it and what to type next."""
     record = plan.record
     count = output.counted(len(plan.objects), "object")
     output.note(f"run {record.run}: {count} applied, recorded as {record.number}")
     if run_status and run_status.state not in (status.RUNNING, SUCCEEDED):
-        raise UnavailableError(Problem(f"run {record.run} {run_status.explained}", hint=hint))
+        raise UnavailableError(Problem(f"run {record.run} {run_status.explained}", hint=_next(client, plan, "status")))
     if run_status and run_status.roles and run_status.state == SUCCEEDED and not plan.absent:
         ending = client.packyard("undeploy", record.run)
         output.warning(f"run {record.run} has ended, and does not run again: {ending} deletes it, then deploy it anew")

@@ -17,7 +17,6 @@ import time
 from packyard.cli import declare, output
 from packyard.cli.rows import Rows
 from packyard.cli.running import clusters
-from packyard.cli.running.ages import age
 from packyard.cli.running.clusters import INTERRUPTED
 from packyard.core.errors import InputError, UsageError
 from packyard.running.runs import events, status
@@ -37,10 +36,10 @@ ROWS = Rows(
 )
 _CELLS = {
     "": lambda row: "!" if row["type"] == "Warning" else "",
-    "AGE": lambda row: age(row["when"]),
+    "AGE": lambda row: clusters.age(row["when"]),
 }
 #: What chooses logs, and no events.
-_OF_LOGS = ("role", "index", "container", "follow", "previous", "tail", "since")
+_OF_LOGS = ("role", "index", "container", "follow", "previous", "tail")
 _PAUSE = 1.0  # seconds between two looks at a run that is followed
 _LAST = 10.0  # seconds that what was printed last may take to come
 
@@ -53,7 +52,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     declare.switch(parser, "-f --follow", "go on as more is printed, until the run is over")
     declare.switch(parser, "--previous", "what was printed before the last restart")
     declare.value(parser, "--tail N", "only the last lines of each pod", type=clusters.count)
-    declare.value(parser, "--since TIME", "only what is newer: 90s, 15m, 2h", type=clusters.duration)
     declare.switch(parser, "--events", "what happened to the run, instead of what it prints")
     clusters.add_arguments(parser)
 
@@ -94,8 +92,7 @@ def _show_events(arguments: argparse.Namespace) -> int:
 
 def _flags(arguments: argparse.Namespace) -> list[str]:
     tail = -1 if arguments.tail is None else arguments.tail
-    since = [] if arguments.since is None else [f"--since={int(arguments.since)}s"]
-    return [f"--tail={tail}", *since, *(["--previous"] if arguments.previous else [])]
+    return [f"--tail={tail}", *["--previous"] * arguments.previous]
 
 
 def _read(client: Kubectl, arguments: argparse.Namespace, record: RunRecord, reading: Reading) -> int:

@@ -1,31 +1,26 @@
-"""Show where the results of a run are, and copy them to this computer.
+"""Show where the results of a run are, and how they are copied to this computer.
 
-packyard results RUN           where they are
-packyard results RUN --to DIR  copy them; typed again, it adds what is missing
-
-A pod of the run's own image and user mounts the storage, to be read alone; tar sends the files from there, and the pod
-is deleted in the end. Each file appears whole; what is in DIR already stays.
+packyard results RUN        where they are, and the commands that copy them
+packyard results RUN --pod  for these: pods of the run's image and user that may
+                            only read what it wrote, as JSON for kubectl create
 """
 
 from __future__ import annotations
 
 import argparse
 import shlex
-from collections import Counter
-from pathlib import Path
+from collections.abc import Sequence
 
-from packyard.cli import declare, output, progress
+from packyard.cli import declare, output
 from packyard.cli.rows import Rows
 from packyard.cli.running import clusters
-from packyard.core.errors import InputError, Problem, UnavailableError, refuse
+from packyard.core.errors import InputError, Problem, UsageError
 from packyard.core.kubernetes.lenient import name_of
 from packyard.running.runs import record as records
-from packyard.running.runs import results, status, transfer
-from packyard.running.runs import run as runs
-from packyard.running.runs.kubectl import Kubectl
-from packyard.running.runs.record import RunRecord
+from packyard.running.runs import results
+from packyard.running.runs.kubectl import Kubectl, listed
 from packyard.running.runs.results import Place
-from packyard.running.runs.run import Reference
+from packyard.running.runs.run import Object
 
 ROWS = Rows("place", "run, path, held, copy")
 _SYNC = {"s3": "aws s3 sync", "gs": "gcloud storage rsync --recursive"}
@@ -34,66 +29,45 @@ _SYNC = {"s3": "aws s3 sync", "gs": "gcloud storage rsync --recursive"}
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the verb's arguments."""
     clusters.add_run(parser)
-    declare.value(parser, "--to DIR", "copy them into this folder; it may have some of them", default="")
-    clusters.add_timeout(parser, "how long the pod may take to start", "5m")
+    declare.switch(parser, "--pod", "print pods that can read them")
     clusters.add_arguments(parser)
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Show the places of results, or copy what is there; return 1 where something is not copied."""
-    client = clusters.find(arguments)
-    places = results.places(records.read_last(client, arguments.run).read_objects())
+    """Show the places of results, or print the pods that read them."""
+    if arguments.pod and arguments.output != "text":
+        raise UsageError("packyard results: --pod prints pods alone; packyard results --help")
+    client, name = clusters.find(arguments), arguments.run
+    places = results.places(records.read_last(client, name).read_objects())
     if not places:
-        hint = f"{client.packyard('logs', arguments.run)} prints what it logs"
-        raise InputError(Problem(f"run {arguments.run} does not say where its results are: no OUTPUT_DIR", hint=hint))
-    copied: list[bool] = []
-    ways = [_way(client, arguments.run, place) for place in places]
-    if arguments.to:
-        unfit = [(place, way) for place, way in zip(places, ways, strict=True) if place.is_of_pods or not place.volume]
-        refuse(Problem(f"{place.path} is on no volume that another pod can have", hint=way) for place, way in unfit)
-        folders = [Path(arguments.to, str(number) if places[1:] else "") for number in range(1, len(places) + 1)]
-        copied = [_copy(client, arguments, place, to) for place, to in zip(places, folders, strict=True)]
-    else:
-        declare.alone(arguments, "results", "without --to DIR", "timeout")
-    rows = [(arguments.run, place.path, place.held, way) for place, way in zip(places, ways, strict=True)]
-    if ROWS.show(rows, arguments.output) and not arguments.to:
+        hint = f"{client.packyard('logs', name)} prints what it logs"
+        raise InputError(Problem(f"run {name} does not say where its results are: no OUTPUT_DIR", hint=hint))
+    pods = {place.path: results.reader(place, name, at) for at, place in enumerate(places) if place.is_readable}
+    if arguments.pod:
+        output.data(listed(pods.values()))
+        return 0
+    ways = [_ways(client, name, place, pods.get(place.path)) for place in places]
+    rows = [(name, place.path, place.held, " && ".join(way)) for place, way in zip(places, ways, strict=True)]
+    if ROWS.show(rows, arguments.output):
         for place, way in zip(places, ways, strict=True):
             output.line(str(place))
-            output.note(way)
-    return int(not all(copied))
+            for command in way:
+                output.note(f"  {command}")
+    return 0
 
 
-def _way(client: Kubectl, run: str, place: Place) -> str:
-    """Return the command that copies a place, or why there is none."""
+def _ways(client: Kubectl, run: str, place: Place, pod: Object | None) -> Sequence[str]:
+    """Return the commands that copy a place, or why there are none."""
     scheme, _, is_bucket = place.path.partition("://")
     if is_bucket:
-        return f"{_SYNC.get(scheme, f'# by a client of {scheme}:')} {shlex.quote(place.path)} DIR"
-    if not place.volume:
-        return "no volume of its pods is known to hold that"
-    if place.is_of_pods:
-        return f"{client.packyard('exec', run)} enters a pod that has it"
-    return client.packyard("results", run, "--to", "DIR")
-
-
-def _copy(client: Kubectl, arguments: argparse.Namespace, place: Place, to: Path) -> bool:
-    """Copy a place from a pod that is made for this, and return whether all of it is here."""
-    job = results.reader(place, arguments.run, runs.new_word())
-    record = RunRecord(run=name_of(job), number=1, when="", objects=(Reference.of(job, client.namespace),))
-    counts = Counter[str]()
-    with clusters.made(client, [job]):
-        now = clusters.started(
-            client, record, clusters.seconds(arguments), lambda now: f"the pod that copies {now.explained}"
-        )
-        if now.state != status.RUNNING:
-            raise UnavailableError(Problem(f"the pod that copies {now.explained}", hint="--timeout 15m waits longer"))
-        with progress.busy(f"copying {place.path}") as show:
-            for sent in transfer.copy(client, now.pods[0].name, results.CONTAINER, place.path, to):
-                counts["size"] += sent.size
-                counts["left" if sent.fault else "copied" if sent.is_written else "here"] += 1
-                show(f"copying {place.path}: {counts['size'] / 1e6:.1f} MB")
-                if sent.fault:
-                    output.warning(f"{sent.name} is not copied: it {sent.fault}")
-    more = f"; {counts['here']} are here already" if counts["here"] else ""
-    copied = f"{output.counted(counts['copied'], 'file')}, {counts['size'] / 1e6:.1f} MB"
-    output.note(f"{copied}, copied to {to}{more}")
-    return not counts["left"]
+        return [f"{_SYNC.get(scheme, f'# by a client of {scheme}:')} {shlex.quote(place.path)} DIR"]
+    if not pod:
+        enters = f"{client.packyard('exec', run)} enters a pod that has it"
+        return [enters if place.is_of_pods else "no volume of its pods is known to hold that"]
+    name = name_of(pod)
+    return [
+        f"{client.packyard('results', run, '--pod')} | {client.by_hand('create', '--filename=-')}",
+        client.by_hand("wait", "--for=condition=Ready", f"pod/{name}", "--timeout=5m"),
+        client.by_hand("cp", f"{name}:{place.path}", "DIR"),
+        client.by_hand("delete", "pod", name),
+    ]

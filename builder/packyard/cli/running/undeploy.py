@@ -1,8 +1,7 @@
 """Delete runs, and wait until they are gone. Claims and volumes stay, and so does all that was written there.
 
-packyard undeploy RUN...      packyard status lists them
-packyard undeploy --all       all runs of the namespace
-packyard undeploy --finished  those of them that are over
+packyard undeploy RUN...  packyard status lists them
+packyard undeploy --all   all runs of the namespace
 """
 
 from __future__ import annotations
@@ -19,7 +18,7 @@ from packyard.core.bundle.record import document
 from packyard.core.errors import InputError, PackyardError, Problem, UnavailableError, UsageError, refuse
 from packyard.core.kubernetes.lenient import finalizers
 from packyard.running.runs import record as records
-from packyard.running.runs import status, undeploy
+from packyard.running.runs import undeploy
 from packyard.running.runs.kubectl import Kubectl
 from packyard.running.runs.record import RunRecord
 from packyard.running.runs.run import Object, Reference
@@ -32,7 +31,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the verb's arguments."""
     parser.add_argument("runs", metavar="RUN", nargs="*", help="a run, by its name")
     declare.switch(parser, "--all", "all runs of the namespace")
-    declare.switch(parser, "--finished", "only runs that are over; alone, all of the namespace")
     declare.switch(parser, "-y --yes", "do not ask")
     declare.switch(parser, "--delete-claims", "delete claims and volumes of the runs as well")
     clusters.add_timeout(parser, "how long to wait", "5m")
@@ -41,7 +39,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Delete runs."""
-    if (arguments.runs and arguments.all) or not (arguments.runs or arguments.all or arguments.finished):
+    if bool(arguments.runs) == arguments.all:
         raise UsageError("packyard undeploy: name runs, or --all; type packyard undeploy RUN")
     client = clusters.find(arguments)
     chosen = _chosen(client, arguments)
@@ -55,13 +53,11 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _chosen(client: Kubectl, arguments: argparse.Namespace) -> dict[str, list[RunRecord]]:
-    """Return the records of the runs that the arguments name, of which only those that are over may be meant."""
+    """Return the records of the runs that the arguments name."""
     if arguments.runs:
         chosen = {name: records.read_run(client, name) for name in arguments.runs}
     else:
         chosen = records.read_all(client, unfit=lambda error: output.note(f"{error}; it is left"))
-    if arguments.finished:
-        chosen = {now.run: chosen[now.run] for now in status.read(client, chosen) if now.is_over}
     if not chosen:
         raise InputError(Problem("no run is chosen", hint=f"{client.packyard('status')} shows what they do"))
     return chosen

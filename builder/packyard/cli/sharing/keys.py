@@ -25,7 +25,7 @@ from packyard.cli.output import masked
 from packyard.cli.rows import Rows
 from packyard.core.errors import InputError, Problem, UsageError, suggest
 from packyard.core.files import regular
-from packyard.sharing.configuration import identity
+from packyard.sharing.configuration import normal
 from packyard.sharing.index import access
 from packyard.sharing.stores import as_registry
 from packyard.sharing.trust import provenance
@@ -104,7 +104,7 @@ def _trust(ring: Keyring, signatories: Sequence[Signatory], channel: str) -> lis
         if signatory.id not in trusted.signatories:
             output.note(f"{Trust.of(signatory).name(signatory.id)} is not trusted there any more")
     output.note("ask its publisher, by phone or in person, whether this is right:")
-    return _rows(signatories, identity(channel))
+    return _rows(signatories, normal(channel))
 
 
 def _check_signed(channel: str, trusted: Trust, keys: str) -> None:
@@ -132,7 +132,7 @@ def _untrust(ring: Keyring, channel: str) -> list[_Row]:
     memory = preferences.memory(channel)
     is_remembered = memory is not None and memory.file.exists()
     if not ring.untrust(channel) and not is_remembered:
-        hint = suggest(identity(channel), [trusted_channel.identity for trusted_channel in ring.channels()])
+        hint = suggest(normal(channel), [trusted.address for trusted in ring.channels()])
         hint = hint or "packyard keys list shows the channels for which you trust keys"
         raise InputError(Problem("nobody is trusted for it, and nothing is remembered", file=channel, hint=hint))
     if memory:
@@ -145,7 +145,7 @@ def _list(ring: Keyring) -> list[_Row]:
     own: list[_Row] = [
         {"id": ring.public(name).id, "name": name, "use": "signs", "channel": ""} for name in ring.signing_names()
     ]
-    rows = own + [row for channel in ring.channels() for row in _rows(channel.signatories, channel.identity)]
+    rows = own + [row for channel in ring.channels() for row in _rows(channel.signatories, channel.address)]
     if not rows:
         output.note("you have no key, and trust none; packyard keys new NAME makes one")
     return rows

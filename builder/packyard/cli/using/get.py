@@ -1,4 +1,4 @@
-"""Fetch a package, verify it and unpack it: from a channel, or from the catalogue that packyard carries.
+"""Fetch a package, verify it and unpack it: from a channel, or from the packages that packyard carries.
 
 packyard get NAME                          the catalogue of this packyard, if no
                                            channel is configured
@@ -150,5 +150,4 @@ def _tell(offer: Offer) -> None:
     """Say which version of which channel it is, and why, and what a library is for."""
     offer.tell(output.note)
     if (entry := offer.entry).kind == LIBRARY:
-        example = f"libraries: [{{name: {entry.name}, version: {entry.version}, digest: {entry.tar}}}]"
-        output.note(f"{entry} is a library, to build packages on: name it in packyard.yaml, {example}")
+        output.note(f"{entry} is a library, to build packages on: name it in packyard.yaml, libraries: [{{path: DIR}}]")

@@ -8,12 +8,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from packyard.cli import declare, directory, output, state, use_cases
+from packyard.cli import declare, directory, output, state
 from packyard.cli.rows import FORMS, Rows
 from packyard.core.bundle import address, shipped
 from packyard.core.errors import refuse
 from packyard.core.files.tree import Tree
-from packyard.using.options import option_setters, usecases
+from packyard.using.options import earlier, option_setters, usecases
 from packyard.using.options.folder import NAME as OPTIONS
 from packyard.using.setters import valuesfile
 from packyard.using.setters.definition import Setter
@@ -141,7 +141,7 @@ def _show_one(arguments: argparse.Namespace, listings: Sequence[_Listing]) -> No
         rows = listing.setters
         if listing.is_option and rows:
             output.line(f"{listing.heading} (for all use cases that have the option):")
-        for line in use_cases.sentence(listing.description) if rows and not is_part else ():
+        for line in output.filled(listing.description) if rows and not is_part else ():
             output.line(line)
         output.table(_COLUMNS, [_cells(row.setter) for row in rows])
         for rule in listing.rules:
@@ -153,6 +153,8 @@ def _show_one(arguments: argparse.Namespace, listings: Sequence[_Listing]) -> No
         if missing:
             words = " ".join([address.typed(listing.directory), *(f"{name}=…" for name in missing)])
             output.note(f"{len(missing)} to be set: packyard set {words}")
+    for difference in earlier.differing(listings[0].directory, {}) if not is_part else ():
+        output.note(difference)
     if not any(listing.setters for listing in listings):
         output.note("every required value is set" if arguments.unset else "no setter to list")
 

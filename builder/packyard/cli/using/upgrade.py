@@ -39,8 +39,7 @@ from packyard.using.upgrade.merge import Merged
 ROWS = Rows(
     "package",
     "name, from, to, files (file, change), values (directory, name, setter), "
-    "options (directory, option), edited, conflicts (file, line, message), toSet (directory, name), "
-    "useCases (from, to), indexSeen",
+    "options (directory, option), edited, conflicts (file, line, message), toSet (directory, name), indexSeen",
 )
 
 
@@ -134,8 +133,6 @@ def _tell(folder: Path, base: Bundle, theirs: Bundle, outcome: Upgrade, decision
         return
     word = "downgraded" if order(theirs.version) < order(base.version) else "upgraded"
     output.note(f"{theirs.name} {word} from {base.version} to {theirs.version}")
-    for old, new in merged.use_cases.items():
-        output.note(f"  use case {folder / old} is {folder / new} now, with all that you set and edited")
     for text in _kept(merged):
         output.note(f"  {text}")
     for conflict in merged.conflicts:
@@ -173,5 +170,5 @@ def _row(base: Bundle, offer: Offer, outcome: Upgrade) -> tuple[object, ...]:
     merged = outcome.merged
     values = [(*place, setter) for place, (_, setter) in merged.values.items()]
     kept = (values, merged.options, merged.edited, merged.conflicts, merged.to_set)
-    files, moved = list(outcome.changes.items()), list(merged.use_cases.items())
-    return offer.bundle.name, base.version, offer.bundle.version, files, *kept, moved, offer.index
+    files = list(outcome.changes.items())
+    return offer.bundle.name, base.version, offer.bundle.version, files, *kept, offer.index

@@ -45,7 +45,7 @@ class Bundle:
         top, members = archive.read(packed)
         described = next((member.data for member in members if member.path == manifest.FILE), None)
         if described is None:
-            raise IntegrityError(Problem(f"has no {manifest.FILE}", hint="is this a bundle?"))
+            raise IntegrityError(Problem(f"has no {manifest.FILE}", hint="is this the tarball of a package?"))
         opened = Manifest.parse(described)
         opened.verify(members)
         if opened.name != top:

@@ -39,7 +39,7 @@ class Reference:
         """Read ``NAME``, ``NAME@VERSION``, ``NAME@^1.2``, ``NAME@~1.2.0`` or ``NAME@latest``."""
         if "://" in text:  # which may hold a password
             hint = "name it and its channel: NAME@VERSION --from CHANNEL"
-            raise InputError(Problem("a bundle is not named by an address", hint=hint))
+            raise InputError(Problem("a package is not named by an address", hint=hint))
         name, at, version = text.partition("@")
         check_name(name)
         if not at:
@@ -58,7 +58,7 @@ class Reference:
         A range has no pre-release, but for those of the version that it begins with, if that is one.
         """
         if self.version is not None:
-            return same(self.version, version)
+            return self.version == version
         if self.choice[:1] not in _RANGES:
             return True
         low, candidate = identity(self.choice[1:]), identity(version)
@@ -102,7 +102,7 @@ def check_name(name: str) -> None:
         if not name.strip("./"):
             hint = "name a package, NAME or NAME@VERSION; packyard verify reads a file or a folder"
         hint = f"did you mean {corrected!r}?" if corrected else hint
-        raise InputError(Problem(f"{name[:80]!r} is not a name for a bundle", hint=hint))
+        raise InputError(Problem(f"{name[:80]!r} is not a name for a package", hint=hint))
 
 
 def check_version(version: str) -> None:
@@ -149,8 +149,3 @@ def newest(version: str) -> tuple[bool, Order]:
     """Return the key whose maximum is the latest version: every pre-release is lower than every other version."""
     key = order(version)
     return key[0][1] >= 0, key
-
-
-def same(choice: str, version: str) -> bool:
-    """Return whether a version is the one asked for, in any spelling; build metadata must match if it is given."""
-    return identity(choice) == identity(version) and choice.partition("+")[2] in ("", version.partition("+")[2])

@@ -131,10 +131,9 @@ class Kubectl:
         """Return the name by which the server knows the user."""
         return self.run("auth", "whoami", "--output=jsonpath={.status.userInfo.username}").decode()
 
-    def start(self, *words: str, **streams: Any) -> subprocess.Popen[bytes]:
-        """Start a call whose output is read as it comes; whoever starts it ends it. ``streams`` are as of Popen."""
-        pipes = {"stdin": subprocess.DEVNULL, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE, **streams}
-        return _start(self.words(*words), **pipes)
+    def start(self, *words: str) -> subprocess.Popen[bytes]:
+        """Start a call that prints as it reads; whoever starts it ends it."""
+        return _start(self.words(*words), stdin=subprocess.DEVNULL, stderr=subprocess.PIPE)
 
     def attach(self, *words: str) -> int:
         """Call kubectl with the terminal of this process, and return its exit code."""

@@ -68,7 +68,7 @@ class Reading:
         for group in groups(new, pods if not self.begun else ()):
             again = [_AGAIN] if self.begun.get(group[0].name) == group[0].restarts else self.flags
             call = words(run_status, group, self.container, prefix=len(pods) > 1)
-            process = self.kubectl.start(*call, *again, *["--follow"] * self.follows, stdout=None)
+            process = self.kubectl.start(*call, *again, *["--follow"] * self.follows)
             self.begun |= {pod.name: pod.restarts for pod in group}
             self._calls.append((process, [pod.name for pod in group]))
 

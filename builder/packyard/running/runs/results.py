@@ -1,4 +1,4 @@
-"""Where the results of a run are: what its ConfigMap says of its output, and the volume that holds that; copying them.
+"""Where the results of a run are: what its ConfigMap says of its output, and the volume that holds that.
 
 OUTPUT_DIR: /storage/ann/mnist/first-run/output      ->  /storage/ann/… in the pods, 10.0.0.5:/exports/ann/… by NFS
 """
@@ -14,15 +14,12 @@ from packyard.core.kubernetes import pods
 from packyard.core.kubernetes.kinds import CORE
 from packyard.core.kubernetes.lenient import kind_of, mapping, mappings, text
 from packyard.core.kubernetes.pods import Pod
-from packyard.running.runs import beside
-from packyard.running.runs.run import Object
+from packyard.running.runs.run import MANAGED, Object
 
 _OUTPUT = "OUTPUT_DIR"
-#: Seconds that the pod of `reader` waits for somebody who copies; what is being copied then is copied to the end.
-_IDLE = 3600
-_LONGEST = 24 * 3600
-_WAIT = f"sleep {_IDLE}; while grep -qsx tar /proc/[0-9]*/comm; do sleep 60; done"
-CONTAINER = _PURPOSE = "results"
+#: The longest name of a run in that of what is made for it.
+_LONGEST = 40
+_SECONDS = 24 * 3600
 _OF_POD = ("hostUsers", "imagePullSecrets", "os", "runtimeClassName", "tolerations")
 _OF_PODS = {"emptyDir", "ephemeral", "hostPath"}
 _CONFINED = {
@@ -63,6 +60,11 @@ class Place:
         """Whether no other pod can have its volume."""
         return not _OF_PODS.isdisjoint(self.volume)
 
+    @property
+    def is_readable(self) -> bool:
+        """Whether another pod can have its volume."""
+        return bool(self.volume) and not self.is_of_pods
+
     def __str__(self) -> str:
         if "://" in self.path:  # a bucket, which no pod mounts
             return self.path
@@ -90,18 +92,15 @@ def _mounted(objects: Sequence[Object], output: str) -> Iterator[Place]:
                 yield Place(path=output, pod=pod, container=container, mount=mount, volume=volume)
 
 
-def reader(place: Place, run: str, word: str) -> Object:
-    """Make the Job of a pod that can read a place and does nothing: the run's user, image and volume, and no rights.
-
-    ``word`` tells it from others of the run. Whoever is killed leaves nothing for long: the cluster deletes it.
-    """
+def reader(place: Place, run: str, number: int) -> Object:
+    """Make a pod that can read a place and does nothing, for a day: the run's user, image and volume, and no rights."""
     assert place.pod
     # It has to be allowed to read what the run wrote, and is who that is.
     whole, own = (mapping(spec.get("securityContext")) for spec in (place.pod, place.container))
     container = {
-        "name": CONTAINER,
+        "name": "results",
         "image": text(place.container.get("image")),
-        "command": ["/bin/sh", "-c", _WAIT],
+        "command": ["/bin/sh", "-c", f"sleep {_SECONDS}"],
         "resources": _RESOURCES,
         "securityContext": {**own, **_CONFINED},
         "volumeMounts": [{**place.mount, "mountPropagation": "None", "readOnly": True}],
@@ -109,6 +108,7 @@ def reader(place: Place, run: str, word: str) -> Object:
     nodes = mapping(place.pod.get("nodeSelector")).items()
     spec = {
         **{key: value for key in _OF_POD if (value := place.pod.get(key)) is not None},
+        "activeDeadlineSeconds": _SECONDS,
         "nodeSelector": {key: value for key, value in nodes if key.startswith("kubernetes.io/")},
         "automountServiceAccountToken": False,
         "enableServiceLinks": False,
@@ -118,5 +118,5 @@ def reader(place: Place, run: str, word: str) -> Object:
         "volumes": [dict(place.volume)],
         "containers": [container],
     }
-    metadata = mapping((place.pod.template or {}).get("metadata")) or mapping(place.pod.get("podMetadata"))
-    return beside.job(beside.name(run, _PURPOSE, word), _PURPOSE, metadata, spec, seconds=_LONGEST)
+    metadata = {"name": f"{run[:_LONGEST].rstrip('-.')}-results-{number}", "labels": MANAGED}
+    return {"apiVersion": "v1", "kind": "Pod", "metadata": metadata, "spec": spec}

@@ -147,7 +147,7 @@ def _opened(entry: IndexEntry, data: bytes) -> Bundle:
     """Read a bundle, and refuse another one than the one that is listed."""
     bundle = Bundle.open(data, what=str(entry))
     if (found := f"{bundle.name}@{bundle.version}") != str(entry):
-        raise IntegrityError(Problem(f"expected this bundle, found {found}", file=str(entry)))
+        raise IntegrityError(Problem(f"expected this package, found {found}", file=str(entry)))
     if bundle.tar != entry.tar:
         raise IntegrityError(Problem(f"expected the tar {entry.tar}, found {bundle.tar}", file=str(entry)))
     return bundle

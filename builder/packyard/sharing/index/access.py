@@ -30,7 +30,7 @@ from packyard.sharing.index import index as indexes
 from packyard.sharing.index.index import KEY, MANY, ONE, Index
 from packyard.sharing.index.memory import Memory
 from packyard.sharing.index.repositories import RegistryIndex
-from packyard.sharing.stores import as_registry, keeps_conditions, put_all, relying
+from packyard.sharing.stores import as_registry, put_all
 from packyard.sharing.stores.store import (
     PATIENCE,
     NotFoundError,
@@ -51,31 +51,31 @@ class OlderError(IntegrityError):
     """The channel shows an older index than before: a cache may lag, or somebody may hide what is new."""
 
 
-def find(store: Store, trusted: Trust = NOBODY, memory: Memory | None = None) -> Index | None:
-    """Return a channel's index, verified, or None if it has none; see the module. A registry always has one."""
+def _find(store: Store, trusted: Trust, memory: Memory | None) -> Index:
+    """Return a channel's index, verified; one with the number 0 where it has none. A registry always has one."""
     if registry := as_registry(store):
         return RegistryIndex.of(registry)
     remembered = memory.read() if memory else None
     index = _get(store, trusted)
-    if remembered and index and index.channel == remembered.channel and index.number < remembered.number:
+    if remembered and 0 < index.number < remembered.number and index.channel == remembered.channel:
         index = _get(store, trusted)  # another cache may have a newer one
     if remembered:
         _check(store, index, remembered, trusted)
-    if memory and index and (remembered is None or index.number > remembered.number):
+    if memory and index.number > (remembered.number if remembered else 0):
         memory.write(index)
     return index
 
 
-def _get(store: Store, trusted: Trust) -> Index | None:
+def _get(store: Store, trusted: Trust) -> Index:
     with pointing_to_fsck(store):
         data = get_or_none(store, KEY, limit=record.LIMIT)
-        return None if data is None else Index.parse(data, store, trusted)
+        return Index(store=store) if data is None else Index.parse(data, store, trusted)
 
 
-def _check(store: Store, index: Index | None, remembered: Index, trusted: Trust) -> None:
+def _check(store: Store, index: Index, remembered: Index, trusted: Trust) -> None:
     """Refuse an index that is not the one after what is remembered."""
     ask = f"ask its publisher why; if that is right, forget what it had: {trusted.let_go}"
-    if index is None:
+    if not index.number:
         problem = f"has no index any more, and had number {remembered.number}"
         raise IntegrityError(Problem(problem, file=store.address, hint=ask))
     if index.channel != remembered.channel:
@@ -91,13 +91,13 @@ def _check(store: Store, index: Index | None, remembered: Index, trusted: Trust)
 
 def read(store: Store, trusted: Trust = NOBODY, memory: Memory | None = None) -> Index:
     """Return a channel's index, or raise `NotFoundError` if it has none."""
-    return check_there(find(store, trusted, memory) or Index(store=store))
+    return check_there(_find(store, trusted, memory))
 
 
 def current(store: Store, trusted: Trust = NOBODY, memory: Memory | None = None) -> Index:
     """Return a channel's index; one with the number 0 where it has none, or is not there yet."""
     with suppress(UnmadeStoreError):
-        return find(store, trusted, memory) or Index(store=store)
+        return _find(store, trusted, memory)
     return Index(store=store)
 
 
@@ -114,8 +114,8 @@ def check_there(index: Index) -> Index:
 class Publisher:
     """Who writes into a channel: signs with ``key``, and goes on from no index that ``trusted`` and ``memory`` refuse.
 
-    A change is tried for ``patience`` seconds while others are faster. ``tell`` hears what a publisher has to know. A
-    new channel gets its id from ``new_id``. ``is_repairing``: whoever publishes looked at what is there.
+    A change is tried for ``patience`` seconds while others are faster. ``tell`` hears what a publisher has to know.
+    ``is_repairing``: whoever publishes looked at what is there.
     """
 
     key: Signing | None = None
@@ -123,7 +123,6 @@ class Publisher:
     memory: Memory | None = None
     patience: float = PATIENCE
     tell: Callable[[str], object] = lambda _: None
-    new_id: Callable[[], str] = lambda: secrets.token_hex(16)
     is_repairing: bool = False
 
     def current(self, store: Store) -> Index:
@@ -143,16 +142,14 @@ class Publisher:
     @property
     def own(self) -> Trust:
         """Whom to trust for what is published: without any keys that the user trusts there, the own one."""
-        return self.trusted if self.trusted.is_required else self._alone
-
-    @property
-    def _alone(self) -> Trust:
-        return Trust.of(self.key.public) if self.key else NOBODY
+        if self.trusted.is_required or not self.key:
+            return self.trusted
+        return Trust.of(self.key.public, channel=self.trusted.channel)
 
     @property
     def whom(self) -> Trust:
         """Whom to trust for an index to go on from, which may be one that nobody signed yet."""
-        return self.trusted if self.trusted.is_required else replace(self.own.optional(), channel=self.trusted.channel)
+        return self.own if self.trusted.is_required else self.own.optional()
 
     def checked(self, store: Store, index: Index) -> Index:
         """Return an index that this publisher may go on from, or refuse it."""
@@ -172,7 +169,7 @@ class Publisher:
     def _check_unsigned(self, store: Store, entry: IndexEntry) -> None:
         """Refuse to sign an index that nobody signed, and that lists what an own key signed: it was signed before."""
         data = provenance.get(store, entry.name, entry.version)
-        if data and provenance.open(data, self._alone.optional(), file=entry.beside(provenance.end(data)))[1].signers:
+        if data and provenance.open(data, self.own.optional(), file=entry.beside(provenance.end(data)))[1].signers:
             problem = f"is not signed any more: you signed {entry}, and nobody its index"
             channel = quote(self.trusted.channel)
             hint = f"bring the index back from a backup; or look at it, packyard list --from {channel}, "
@@ -198,10 +195,10 @@ class Publisher:
             if before.number and is_same and (not self.key or self.key.public.id in (*before.signers, *before.others)):
                 return before
             if not before.number:
-                writers = MANY if keeps_conditions(store) else ONE
-                after = replace(after, channel=after.channel or self.new_id(), writers=writers)
+                writers = MANY if store.keeps_conditions() else ONE
+                after = replace(after, channel=after.channel or secrets.token_hex(16), writers=writers)
             try:
-                return self._swap(relying(store) if after.writers == MANY else store, before, after)
+                return self._swap(store, before, after)
             except ConflictError as error:
                 if time.monotonic() > end:
                     problem = f"others publish all the time, for {self.patience:g} seconds"
@@ -216,7 +213,7 @@ class Publisher:
         data = indexes.sealed(after.payload(), self.key)
         _write(store, after)
         store.swap(KEY, data, Digest.of(before.data) if before.data else None)
-        created = Index.parse(data, store, self._alone)
+        created = Index.parse(data, store, self.own)
         if self.memory:
             self.memory.write(created)
         if not before.number and created.writers == ONE:

@@ -209,7 +209,7 @@ class Index:
         package = self.package(name)
         if package is None:
             near = suggest(name, self.names()) if len(self.shards) <= _NEAR else ""
-            raise InputError(Problem(f"the channel has no bundle {name!r}", hint=near, missing=name))
+            raise InputError(Problem(f"the channel has no package {name!r}", hint=near, missing=name))
         return package
 
     # Changes.

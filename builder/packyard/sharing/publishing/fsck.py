@@ -10,6 +10,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
@@ -42,6 +43,7 @@ _PROVE_AGAIN = (
 )
 _LIST_AGAIN = "list again what is sound: packyard fsck CHANNEL --repair"
 _REMOVE = "packyard fsck CHANNEL --repair lists it, if it is whole; with --remove, what is not is removed"
+_OF_BUNDLE = re.compile(r"[^/]+/[^/]+\.tar\.gz(\.[^/]+)?")
 _LINE = 4096  # bytes of a checksum file
 
 
@@ -179,8 +181,8 @@ def repair(store: Store, by: Publisher = UNSIGNED, *, is_removing: bool = False)
     index = by.commit(store, change, before=_before(store, by))
     removed = []
     for key in survey_of(index).unlisted() if is_removing else ():
-        with suppress(InputError):  # a file of somebody else
-            store.remove(key, is_published=not key.startswith(FOLDER))
+        if key.startswith(FOLDER) or _OF_BUNDLE.fullmatch(key):  # else it is somebody else's
+            store.remove(key)
             removed.append(key)
     return index, [str(entry) for entry in listed], removed
 

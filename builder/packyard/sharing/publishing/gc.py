@@ -112,7 +112,7 @@ def _protected(index: Index, package: Package, entry: IndexEntry) -> str:
 def clear(store: Store, bundles: set[str]) -> None:
     """Remove the files of bundles, each bundle first."""
     for key in sorted(files_of(store, bundles)):
-        store.remove(key, is_published=True)
+        store.remove(key)
 
 
 def _sweep(store: Store, by: Publisher) -> None:

@@ -28,9 +28,9 @@ from packyard.core.files import regular
 from packyard.core.work.parallel import each
 from packyard.sharing.entry import CHECKSUM, PROVENANCE, SIGSTORE, IndexEntry
 from packyard.sharing.index.access import UNSIGNED, Publisher
-from packyard.sharing.index.index import KEY, MANY, Index
+from packyard.sharing.index.index import KEY, Index
 from packyard.sharing.index.package import other_content
-from packyard.sharing.stores import as_registry, files_of, relying
+from packyard.sharing.stores import as_registry, files_of
 from packyard.sharing.stores.store import FOLDER, MissingStoreError, Store
 from packyard.sharing.trust import provenance
 from packyard.sharing.trust.keys import NOBODY, Trust
@@ -141,7 +141,7 @@ def publish(
     uploads = compare(store, uploads, before, at_once=at_once)
     if not before.number:  # so that another first publisher does not meet bundles without an index
         before = by.commit(store, lambda index: index, before=before)
-    outcomes = upload(store, uploads, before, attest=attest, trusted=by.own, at_once=at_once, done=done)
+    outcomes = upload(store, uploads, attest=attest, trusted=by.own, at_once=at_once, done=done)
 
     def change(index: Index) -> Index:
         index = index.add(*(entry for entry, _ in outcomes))
@@ -178,16 +178,14 @@ def compare(store: Store, bundles: Sequence[Upload], before: Index, *, at_once: 
 def upload(
     store: Store,
     uploads: Sequence[Upload],
-    before: Index,
     *,
     attest: Attest = lambda _: {},
     trusted: Trust = NOBODY,
     at_once: int = 1,
     done: Callable[[int], object] = lambda _: None,
 ) -> list[tuple[IndexEntry, str]]:
-    """Do what `publish` does up to the index, which is ``before``."""
-    keeping = relying(store) if before.number and before.writers == MANY else store
-    return each(lambda planned: planned.write(keeping, attest, trusted), uploads, at_once, done)
+    """Do what `publish` does up to the index."""
+    return each(lambda planned: planned.write(store, attest, trusted), uploads, at_once, done)
 
 
 def check_place(store: Store, before: Index, own: Iterable[str]) -> None:

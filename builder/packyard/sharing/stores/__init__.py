@@ -28,21 +28,6 @@ def put_all(store: Store, objects: Iterable[tuple[str, bytes]]) -> None:
     parallel.each(lambda pair: store.put(*pair), list(objects), _AT_ONCE)
 
 
-def keeps_conditions(store: Store) -> bool:
-    """Return whether of many that write at once exactly one wins: by its kind, or as its server does when it is asked.
-
-    Servers of one protocol differ.
-    """
-    probe: Callable[[], bool] | None = getattr(store, "probe", None)
-    return store.is_conditional or (probe is not None and probe())
-
-
-def relying(store: Store) -> Store:
-    """Return a store that relies on its server to do so, where its kind does not say."""
-    rely: Callable[[], Store] | None = getattr(store, "relying", None)
-    return store if rely is None or store.is_conditional else rely()
-
-
 def as_registry(store: Store) -> OCIStore | None:
     """Return the store if it is a channel in a registry, where nothing is kept but bundles."""
     if not store.address.startswith("oci://"):

@@ -13,7 +13,6 @@ from typing import Any
 from obstore.store import AzureStore
 
 from packyard.sharing.stores import bucket
-from packyard.sharing.stores import endpoint as endpoints
 from packyard.sharing.stores.bucket import BucketStore
 from packyard.sharing.stores.store import PATIENCE
 
@@ -24,7 +23,8 @@ def open_azure(address: str, *, patience: float = PATIENCE) -> BucketStore:
     """Open the store at an address; nothing is asked of the server yet. Azure promises all."""
     container, prefix = bucket.parse(address)
     settings: dict[str, Any] = {name: os.environ[short] for short, name in _SHORT.items() if os.environ.get(short)}
-    settings |= {**bucket.client(patience, endpoints.azure()), "prefix": prefix or None}
+    endpoint = bucket.first("AZURE_STORAGE_ENDPOINT", "AZURE_ENDPOINT")
+    settings |= {**bucket.client(patience, endpoint), "prefix": prefix or None}
     made = bucket.opened(partial(AzureStore, container, **settings), address)
     return BucketStore(
         address=address.rstrip("/"),

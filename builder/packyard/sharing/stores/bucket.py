@@ -1,8 +1,8 @@
 """A store in a bucket of S3, Google or Azure, by the library obstore: it signs requests, and repeats them.
 
 What a server promises is its own: Azure and Google let exactly one of many create, and replace, an object. Servers of
-S3 differ, so `BucketStore.probe` finds out; to one that keeps no conditions, one job at a time publishes, and `put` and
-`swap` look before they write.
+S3 differ, so `keeps_conditions` finds out; where none are kept, one job at a time publishes. `put` and `swap` look
+before they write, so that what is there stays even so.
 
 This is the one place that translates the library's errors. Their texts show whole requests, with signatures, and are
 never passed on.
@@ -17,7 +17,7 @@ import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from threading import Barrier
@@ -30,7 +30,7 @@ from packyard.core.digest import Digest
 from packyard.core.errors import InputError, PackyardError, Problem, UnavailableError
 from packyard.core.files.regular import LIMIT
 from packyard.sharing.stores.content import cache_control, content_type
-from packyard.sharing.stores.network import LOOK, OverdueError, authorities, late, within
+from packyard.sharing.stores.network import LOOK, authorities, reason, within
 from packyard.sharing.stores.store import (
     PATIENCE,
     PROBES,
@@ -40,7 +40,6 @@ from packyard.sharing.stores.store import (
     check_expected,
     check_key,
     check_listed,
-    check_removable,
     check_same,
     is_key,
     too_long,
@@ -70,16 +69,8 @@ _NO_OBJECT = ("", "NoSuchKey", "BlobNotFound")
 _NO_BUCKET = ("NoSuchBucket", "ContainerNotFound", "InvalidBucketName")
 #: Where clouds give credentials to their machines: what is asked last.
 _METADATA = re.compile(r"169\.254\.169\.254|/latest/api/token|/metadata/identity/")
-#: What the library says of a failure, and what we say.
-_REASONS = (
-    (r"InvalidCertificate|CertificateError|UnknownIssuer|HandshakeFailure", "the server's certificate is not trusted"),
-    (r"kind: Timeout|TimedOut", "the server did not answer in time"),
-    (r"ProxyConnect|ProxyAuth|Tunnel", "the proxy cannot be reached, or refuses"),
-    (r"kind: Connect|dns error", "the server cannot be reached"),
-    (r"IncompleteMessage|IncompleteBody|UnexpectedEof|ConnectionReset|Body", "the server closed the connection early"),
-    (r"EmptySegment|BadSegment", "there are other objects, with names that packyard cannot have written"),
-    (r"Parse|Header|NoContentRange|invalid", "the server sent an invalid response"),
-)
+#: Of keys that are not ours.
+_FOREIGN = ("EmptySegment", "BadSegment")
 
 _T = TypeVar("_T")
 
@@ -101,15 +92,13 @@ class BucketStore:
     home: Callable[[], str] = lambda: ""
     patience: float = PATIENCE
 
-    def relying(self) -> BucketStore:
-        """Return the store that relies on its server to keep conditions, as `probe` found."""
-        return replace(self, is_conditional=True)
+    def keeps_conditions(self) -> bool:
+        """Ask a server whose kind does not say: by one writer after another, and by eight at once.
 
-    def probe(self) -> bool:
-        """Ask the server whether it keeps conditions: of one writer after another, and of eight at once.
-
-        A server that passes may still fail under more load; none that fails is relied on.
+        A server that passes may still fail under more load.
         """
+        if self.is_conditional:
+            return True
         key = f"{PROBES}{os.urandom(8).hex()}"
         together = Barrier(_WRITERS)
 
@@ -133,13 +122,9 @@ class BucketStore:
     def put(self, key: str, data: bytes) -> None:
         """Create an object; see `Store.put`."""
         check_key(key)
-        if not self.is_conditional:
-            if not self._is_there(key, data):
-                self._write(key, data, "overwrite")
-            return
         for attempt in range(ATTEMPTS):
             # What the server refused may be a creation that was never answered, or one under way that may fail yet.
-            if self._write(key, data, "create") or self._is_there(key, data):
+            if self._is_there(key, data) or self._write(key, data, "create"):
                 return
             time.sleep(PAUSE * 2**attempt * random.uniform(0.5, 1))
         raise UnavailableError(Problem("the server neither creates it nor has it", file=self._place(key), hint=LOOK))
@@ -185,12 +170,12 @@ class BucketStore:
         check_key(key)
         current, version = self._found(key)
         check_expected(self._place(key), current, expected)
-        if not self._write(key, data, (version or "create") if self.is_conditional else "overwrite"):
+        if not self._write(key, data, version or "create"):
             check_expected(self._place(key), self._found(key)[0], Digest.of(data))  # or the answer was lost
 
-    def remove(self, key: str, *, is_published: bool = False) -> None:
+    def remove(self, key: str) -> None:
         """Remove an object; see `Store.remove`."""
-        check_removable(key, is_published=is_published)
+        check_key(key)
         with suppress(NotFoundError):
             self._ask(self._place(key), lambda bucket: obstore.delete(bucket, key))
 
@@ -210,7 +195,7 @@ class BucketStore:
         return current is not None
 
     def _write(self, key: str, data: bytes, mode: Any) -> bool:
-        """Write an object, and return False if the server refuses that because of what is there, or always."""
+        """Write an object, and return False if the server refuses that because of what is there."""
         attributes: Any = {"Content-Type": content_type(key), "Cache-Control": cache_control(key)}
 
         def put(bucket: ObjectStore) -> None:
@@ -220,16 +205,18 @@ class BucketStore:
             self._ask(self._place(key), put)
         except _RefusedError:
             return False
+        except _UnconditionalError:
+            if mode == "overwrite":
+                raise
+            return self._write(key, data, "overwrite")
         return True
 
     def _ask(self, place: str, call: Callable[[ObjectStore], _T]) -> _T:
         """Let obstore ask the server, as long as a call may take; what it raises is told in our words."""
         try:
-            return within(self.patience, lambda: call(self.open()))
+            return within(self.patience, place, lambda: call(self.open()))
         except PackyardError:
             raise
-        except OverdueError:
-            raise late(place, self.patience) from None
         except (exceptions.AlreadyExistsError, exceptions.PreconditionError):
             raise _RefusedError(Problem("the server refuses", file=place)) from None
         except Exception as error:  # obstore raises classes of its own, of Python, and of providers of credentials
@@ -263,23 +250,26 @@ class BucketStore:
         if _METADATA.search(text) or isinstance(error, _NOBODY):
             hint = _CREDENTIALS if _METADATA.search(text) else self.look
             return refused("no credentials were found that can be used", hint, DeniedError)
-        if status == "501":  # as it writes without conditions alone
-            return refused(f"the server cannot do that ({answer})", "use another one", _RefusedError)
+        if status == "501":
+            return refused(f"the server cannot do that ({answer})", "use another one", _UnconditionalError)
         if status:
             is_ours = status[0] in "34" and status != "429"
             hint = "check the address, the region and the endpoint of the bucket" if is_ours else "try again later"
             return refused(f"the server answers {answer}", hint)
-        for pattern, reason in _REASONS:
-            if re.search(pattern, detail):
-                return refused(reason, LOOK)
-        return refused(f"the transfer failed ({type(error).__name__})", LOOK)
+        if any(word in detail for word in _FOREIGN):
+            return refused("there are other objects, with names that packyard cannot have written", LOOK)
+        return refused(*reason(detail))
 
     def _place(self, key: str) -> str:
         return f"{self.address}/{key}"
 
 
 class _RefusedError(UnavailableError):
-    """The server refuses to write because of what is there, or to write on a condition at all."""
+    """The server refuses to write because of what is there."""
+
+
+class _UnconditionalError(UnavailableError):
+    """The server does not write on a condition."""
 
 
 def parse(address: str) -> tuple[str, str]:
@@ -290,6 +280,11 @@ def parse(address: str) -> tuple[str, str]:
         hint = f"write {scheme}://bucket/path; keys and passwords are found as the cloud's own tools find them"
         raise InputError(Problem("this must be the address of a channel in a bucket", hint=hint))
     return bucket, prefix
+
+
+def first(*variables: str) -> str:
+    """Return the first of these variables of the environment that is set, or an empty text."""
+    return next((os.environ[name] for name in variables if os.environ.get(name)), "")
 
 
 def client(patience: float, endpoint: str, trusted: str | None = None) -> dict[str, Any]:

@@ -1,8 +1,8 @@
 """A store in a directory, on a local disk or a shared POSIX file system; a web server can serve it as it is.
 
 Objects are written in one step: `put` links a whole temporary file to its name, and never replaces one
-(`core.files.atomic`); `swap` compares and replaces under a lock, and so does `put` where there are no hard links
-(`core.files.exchange`). A killed writer leaves at most a temporary file, which is never listed, as the lock is not.
+(`core.files.atomic`); `swap` compares and replaces under a lock (`core.files.exchange`). A killed writer leaves at most
+a temporary file, which is never listed, as the lock is not.
 
 The content of the directory may be hostile: no link may lead out of it, and only regular files are read, up to a limit.
 """
@@ -20,7 +20,7 @@ from pathlib import Path
 from shlex import quote
 
 from packyard.core.digest import Digest
-from packyard.core.errors import ConflictError, InputError, IntegrityError, Problem, UnavailableError
+from packyard.core.errors import InputError, IntegrityError, Problem, UnavailableError
 from packyard.core.files import atomic, paths, regular
 from packyard.core.files.exchange import exchange
 from packyard.core.files.regular import LIMIT
@@ -30,7 +30,6 @@ from packyard.sharing.stores.store import (
     NotFoundError,
     UnmadeStoreError,
     check_key,
-    check_removable,
     check_same,
     too_long,
 )
@@ -50,13 +49,14 @@ class DirectoryStore:
     root_dir: Path
     patience: float = PATIENCE
 
-    #: One writer wins: hard links and locks are exclusive.
-    is_conditional = True
-
     @property
     def address(self) -> str:
         """The directory."""
         return str(self.root_dir)
+
+    def keeps_conditions(self) -> bool:
+        """Return that one writer wins: hard links and locks are exclusive."""
+        return True
 
     def put(self, key: str, data: bytes) -> None:
         """Create an object; see `Store.put`."""
@@ -96,11 +96,11 @@ class DirectoryStore:
         """Replace an object; see `Store.swap`."""
         file = self._file(key)
         with _translated(file):
-            self._exchange(file, data, expected)
+            _make_dir(file.parent)
+            exchange(str(file), data, expected, mode=0o644, patience=self.patience)
 
-    def remove(self, key: str, *, is_published: bool = False) -> None:
+    def remove(self, key: str) -> None:
         """Remove an object; see `Store.remove`."""
-        check_removable(key, is_published=is_published)
         file = self._file(key)
         with _translated(file), suppress(FileNotFoundError, NotADirectoryError):
             file.unlink()
@@ -132,15 +132,10 @@ class DirectoryStore:
         except OSError as error:
             if error.errno not in _NO_HARD_LINKS:
                 raise
-            with suppress(ConflictError):
-                self._exchange(file, data, None)
-                return True
-            return False
+            problem = "its file system has no hard links, without which nobody can tell who publishes first"
+            hint = "publish to another folder, a bucket or a registry"
+            raise UnavailableError(Problem(problem, file=str(file), hint=hint)) from error
         return True
-
-    def _exchange(self, file: Path, data: bytes, expected: Digest | None) -> None:
-        _make_dir(file.parent)
-        exchange(str(file), data, expected, mode=0o644, patience=self.patience)
 
     def _walk(self, start_dir: Path) -> Iterator[str]:
         if not start_dir.is_dir():

@@ -18,7 +18,6 @@ from obstore.store import GCSStore
 
 from packyard.core.errors import Problem, UnavailableError
 from packyard.sharing.stores import bucket
-from packyard.sharing.stores import endpoint as endpoints
 from packyard.sharing.stores.bucket import BucketStore
 from packyard.sharing.stores.store import PATIENCE
 
@@ -33,7 +32,8 @@ _LOGIN = "log in: gcloud auth application-default login, or GOOGLE_APPLICATION_C
 def open_gcs(address: str, *, patience: float = PATIENCE, host: str = _HOST) -> BucketStore:
     """Open the store at an address; nothing is asked of the server yet. Google promises all."""
     name, prefix = bucket.parse(address)
-    emulator = endpoints.gcs()
+    emulator = os.environ.get("STORAGE_EMULATOR_HOST", "").rstrip("/")
+    emulator = emulator if not emulator or "://" in emulator else f"http://{emulator}"
     settings = {**bucket.client(patience, emulator or host), "prefix": prefix or None}
     place = settings.pop("endpoint")
 

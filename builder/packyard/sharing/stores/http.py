@@ -8,8 +8,6 @@ from functools import cached_property
 from typing import NoReturn
 from urllib.parse import quote, unquote, urlsplit
 
-from requests.utils import get_netrc_auth
-
 from packyard.core.errors import InputError, Problem, UnavailableError
 from packyard.core.files.regular import LIMIT
 from packyard.sharing.stores.client import Answer, Client, Request, basic
@@ -29,8 +27,7 @@ _LOGIN = "check the address; does a browser show a page to log in there?"
 class HTTPStore(ReadOnly):
     """The store whose keys are the paths below an address. ``patience``: the seconds that a request may take.
 
-    A user and password in the address are used, and never shown; without them, those of ``~/.netrc`` for the host,
-    if that takes them over TLS, or is this machine.
+    A user and password in the address are used, over TLS or on this machine alone, and never shown.
     """
 
     def __init__(self, address: str, *, patience: float = PATIENCE) -> None:
@@ -43,8 +40,8 @@ class HTTPStore(ReadOnly):
             raise InputError(Problem("this must be the address of a channel", hint="write https://host/path"))
         user, password = unquote(parts.username or ""), unquote(parts.password or "")
         self.address = f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}{parts.path.rstrip('/')}/"
-        self._credentials = (user, password) if user or password else None
-        if self._credentials and not may_have_secrets(self.address):
+        self._authorization = basic(user, password) if user or password else ""
+        if self._authorization and not may_have_secrets(self.address):
             hint = "write https://, or put them into no address"
             raise InputError(Problem("a user and password need TLS, or a server on this machine", hint=hint))
         self._client = Client(patience)
@@ -73,16 +70,6 @@ class HTTPStore(ReadOnly):
             headers={"Cache-Control": "no-cache"} if key == _FIRST else {},
             limit=limit,
         )
-
-    @cached_property
-    def _authorization(self) -> str:
-        try:
-            login = may_have_secrets(self.address) and get_netrc_auth(self.address)
-        except ValueError as error:
-            problem = Problem("is not text in UTF-8", file="~/.netrc", hint="repair it, or move it away")
-            raise InputError(problem) from error
-        credentials = self._credentials or login
-        return basic(*credentials) if credentials else ""
 
     def _refusal(self, key: str, answer: Answer) -> UnavailableError:
         if answer.status in (404, 410):

@@ -11,14 +11,14 @@ import re
 from collections.abc import Mapping
 from contextlib import suppress
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 from obstore.store import S3Store
 
-from packyard.core.errors import UnavailableError
+from packyard.core.errors import InputError, Problem, UnavailableError
 from packyard.sharing.stores import bucket
-from packyard.sharing.stores import endpoint as endpoints
-from packyard.sharing.stores.bucket import BucketStore
+from packyard.sharing.stores.bucket import BucketStore, first
 from packyard.sharing.stores.network import authorities, check_authorities
 from packyard.sharing.stores.store import PATIENCE
 
@@ -26,6 +26,8 @@ from packyard.sharing.stores.store import PATIENCE
 _GIVEN = ("AWS_ACCESS_KEY_ID", "AWS_WEB_IDENTITY_TOKEN_FILE")
 _TRUE = ("1", "true", "on", "yes", "y")  # as obstore reads it, in upper case too
 _REGIONS = ("AWS_REGION", "AWS_DEFAULT_REGION")
+_ENDPOINTS = ("AWS_ENDPOINT_URL_S3", "AWS_ENDPOINT_URL", "AWS_ENDPOINT")
+_PROFILES = ("AWS_PROFILE", "AWS_DEFAULT_PROFILE", "AWS_CONFIG_FILE", "AWS_SHARED_CREDENTIALS_FILE")
 _HOME_SECONDS = 10.0
 _REGION = re.compile(r"[a-z0-9-]{1,40}")
 #: Says that each bucket has a host of its own; in a profile, that is a setting of ``s3``.
@@ -35,9 +37,10 @@ _VIRTUAL = "AWS_VIRTUAL_HOSTED_STYLE_REQUEST"
 def open_s3(address: str, *, patience: float = PATIENCE) -> BucketStore:
     """Open the store at an address; nothing is asked of the server yet, and nothing promised."""
     name, prefix = bucket.parse(address)
-    profile = endpoints.profile()
-    endpoint, own_host = _host(endpoints.s3(profile), name, profile)
-    region = endpoints.first(*_REGIONS) or profile.get("region") or "us-east-1"
+    profile = _profile()
+    server = first(*_ENDPOINTS) or str(profile.get("endpoint_url", ""))
+    endpoint, own_host = _host(server, name, profile)
+    region = first(*_REGIONS) or profile.get("region") or "us-east-1"
     trusted = authorities("AWS_CA_BUNDLE")
     if trusted is None and (trusted := profile.get("ca_bundle")):
         check_authorities(trusted, "ca_bundle of the AWS profile")
@@ -50,9 +53,23 @@ def open_s3(address: str, *, patience: float = PATIENCE) -> BucketStore:
         open=lambda: made,
         look=f"see what you may do there: aws s3 ls {address.rstrip('/')}/",
         region=region,
-        home=partial(_home, f"{endpoints.s3(profile) or 'https://s3.amazonaws.com'}/{name}"),
+        home=partial(_home, f"{server or 'https://s3.amazonaws.com'}/{name}"),
         patience=patience,
     )
+
+
+def _profile() -> Mapping[str, Any]:
+    """Return the settings of the profile that is chosen, as AWS's own library reads them; none without it."""
+    if not any(map(os.environ.get, _PROFILES)) and not Path("~/.aws").expanduser().is_dir():
+        return {}
+    from botocore.exceptions import BotoCoreError
+    from botocore.session import Session  # takes long to import
+
+    try:
+        settings: Mapping[str, Any] = Session().get_scoped_config()
+        return settings
+    except BotoCoreError as error:
+        raise InputError(Problem(f"AWS profile: {error}", hint="see AWS_PROFILE, and ~/.aws/config")) from None
 
 
 def _credentials(profile: Mapping[str, Any]) -> dict[str, Any]:

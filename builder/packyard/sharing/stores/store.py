@@ -16,13 +16,12 @@ from packyard.core.files.regular import LIMIT
 PATIENCE = 300.0
 #: Keys that are listed at most: more than any channel has. A listing without end is refused there.
 MOST_KEYS = 10_000_000
-#: Below it lies the index, whose objects may be removed.
+#: Below it lies the index.
 FOLDER = "index/"
 #: Below it a store asks its server what it keeps; what lies there later was left by a process that was killed.
 PROBES = f"{FOLDER}probe/"
 
 _IMMUTABLE = re.compile(r"index/(?:p/[^/]+/)?([0-9a-f]{64})\.json")
-_PUBLISHED = re.compile(r"(?!index/)[^/]+/[^/]+\.tar\.gz(\.[^/]+)?")
 _KEY = re.compile(r"[A-Za-z0-9_][A-Za-z0-9._+-]*(/[A-Za-z0-9_][A-Za-z0-9._+-]*)*")
 
 
@@ -56,12 +55,8 @@ class Store(Protocol):
     def address(self) -> str:
         """The address as messages show it: never with a user or password."""
 
-    @property
-    def is_conditional(self) -> bool:
-        """Whether of many that `put` or `swap` one key at once exactly one wins, and the others get a `ConflictError`.
-
-        Where that is not known, a store does its best: it looks, writes, and reads back.
-        """
+    def keeps_conditions(self) -> bool:
+        """Return whether of many that `put` or `swap` one key at once exactly one wins; its server may be asked."""
 
     def put(self, key: str, data: bytes) -> None:
         """Create an immutable object, in one step.
@@ -84,14 +79,16 @@ class Store(Protocol):
         Otherwise another writer was faster: `ConflictError`, and nothing is changed. Readers see old or new bytes.
         """
 
-    def remove(self, key: str, *, is_published: bool = False) -> None:
-        """Remove an object below ``index/``, or ``is_published`` one of a bundle; that it is missing is fine."""
+    def remove(self, key: str) -> None:
+        """Remove an object; that it is missing is fine."""
 
 
 class ReadOnly:
     """The verbs that write, refused: of a store that is only read."""
 
-    is_conditional = False
+    def keeps_conditions(self) -> bool:
+        """Return that it does not: nothing is written."""
+        return False
 
     def put(self, key: str, data: bytes) -> None:  # noqa: ARG002  # as `Store` has it
         """Refuse."""
@@ -101,7 +98,7 @@ class ReadOnly:
         """Refuse."""
         self.refuse()
 
-    def remove(self, key: str, *, is_published: bool = False) -> None:  # noqa: ARG002  # as `Store` has it
+    def remove(self, key: str) -> None:  # noqa: ARG002  # as `Store` has it
         """Refuse."""
         self.refuse()
 
@@ -150,13 +147,6 @@ def check_key(key: str) -> None:
     """Refuse a text that is not a key, so that no key leads out of a store."""
     if not is_key(key):
         raise InputError(f"{key!r} is not a key for a store")
-
-
-def check_removable(key: str, *, is_published: bool = False) -> None:
-    """Refuse to remove what is published: only what lies below ``index/`` may go, or, said so, a bundle's objects."""
-    check_key(key)
-    if not (_PUBLISHED.fullmatch(key) if is_published else key.startswith(FOLDER)):
-        raise InputError(f"{key!r} is published, and never removed")
 
 
 def check_listed(count: int, place: str) -> None:

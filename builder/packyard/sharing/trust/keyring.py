@@ -3,7 +3,7 @@
     <name>.key.pem          a private key, encrypted, readable only by the user
     <name>.pub.pem          its public key, to be given to users
     channels/<hex>.json     the keys and identities that the user trusts for a channel; <hex> is the SHA-256 of its
-                            `identity`
+                            address
 
 Where a channel has such a file, what is there has to be signed by one of these. Passphrases come from the caller.
 """
@@ -22,7 +22,7 @@ from packyard.core.bundle.record import FaultError, Record, list_of, text
 from packyard.core.digest import Digest
 from packyard.core.errors import ConflictError, InputError, IntegrityError, Problem, UnavailableError, suggest
 from packyard.core.files import atomic, regular
-from packyard.sharing.configuration import identity
+from packyard.sharing.configuration import normal
 from packyard.sharing.trust.keys import LIMIT, Identity, PublicKey, Signatory, SigningKey, is_encrypted
 
 _PRIVATE, _PUBLIC = ".key.pem", ".pub.pem"
@@ -33,9 +33,9 @@ _LIMIT = 1024 * 1024  # bytes of a file with keys
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TrustedChannel:
-    """Whom the user trusts for the channel of an `identity`."""
+    """Whom the user trusts for the channel at an address."""
 
-    identity: str
+    address: str
     signatories: Sequence[Signatory]
 
     @classmethod
@@ -53,7 +53,7 @@ class TrustedChannel:
             signatories = fields.take("keys", list_of(signatory))
             if not signatories or fields.take("signed", text) != _REQUIRED:
                 raise FaultError("must be a list of keys, one of which is required to have signed", "keys")
-            return cls(identity=fields.take("channel", text), signatories=signatories)
+            return cls(address=fields.take("channel", text), signatories=signatories)
 
         return record.parse(data, read, kind=_KIND, file=file)
 
@@ -63,7 +63,7 @@ class TrustedChannel:
             asdict(each) if isinstance(each, Identity) else {"name": each.name, "key": each.to_pem().decode()}
             for each in self.signatories
         ]
-        fields = {"channel": self.identity, "signed": _REQUIRED, "keys": keys}
+        fields = {"channel": self.address, "signed": _REQUIRED, "keys": keys}
         return record.to_bytes({"apiVersion": record.API_VERSION, "kind": _KIND, **fields})
 
 
@@ -120,7 +120,7 @@ class Keyring:
 
     def trust(self, channel: str, signatories: Sequence[Signatory]) -> None:
         """Trust these keys and identities for a channel, in place of those that were trusted for it."""
-        trusted = TrustedChannel(identity=identity(channel), signatories=signatories)
+        trusted = TrustedChannel(address=normal(channel), signatories=signatories)
         self._write(self._file(channel), trusted.to_bytes(), mode=0o644)
 
     def untrust(self, channel: str) -> bool:
@@ -139,10 +139,10 @@ class Keyring:
     def channels(self) -> list[TrustedChannel]:
         """Return the channels for which anybody is trusted, sorted."""
         read = (self._read(name) for name in self._names(_CHANNELS))
-        return sorted(read, key=lambda channel: channel.identity)
+        return sorted(read, key=lambda channel: channel.address)
 
     def _file(self, channel: str) -> Path:
-        return self.folder / _CHANNELS / f"{Digest.of(identity(channel).encode()).hex}.json"
+        return self.folder / _CHANNELS / f"{Digest.of(normal(channel).encode()).hex}.json"
 
     def _read(self, name: str) -> TrustedChannel:
         file = self.folder / _CHANNELS / name

@@ -1,4 +1,4 @@
-"""A picture of objects: a box for each, and an arrow to what it mounts, reads, selects, runs as, calls or waits for.
+"""A picture of objects: a box for each, and an arrow to what it mounts, reads, selects or runs as.
 
 1. `find` reads from the objects what they name: `Arrow`s, also to what the cluster has to have.
 2. `draw` puts each object to the right of those that point to it, and writes SVG without any style of its own.
@@ -8,7 +8,6 @@ Objects are plain values of a package, and hold anything: a field of another typ
 
 from __future__ import annotations
 
-import re
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from graphlib import CycleError, TopologicalSorter
@@ -80,7 +79,7 @@ def find(objects: Sequence[Object]) -> tuple[list[Thing], list[Arrow]]:
         arrow
         for thing, item in named.items()
         if thing.kind not in _OPAQUE
-        for arrow in (*_references(thing, item), *_selections(thing, item, named), *_calls(thing, item, named))
+        for arrow in (*_references(thing, item), *_selections(thing, item, named))
         if arrow.end.name and arrow.end != thing and arrow.end not in ALWAYS_THERE
     ]
     return list(named), list(dict.fromkeys(arrows))
@@ -113,24 +112,6 @@ def _selections(thing: Thing, item: Object, named: Mapping[Thing, Object]) -> It
         templates = [pod.template for pod in pods.find(value)] if selectors.get(thing.kind) is not None else []
         if any(selects(selectors[thing.kind], labels_of(mapping(template))) for template in templates):
             yield Arrow(thing, "selects", target)
-
-
-def _calls(thing: Thing, item: Object, named: Mapping[Thing, Object]) -> Iterator[Arrow]:
-    """Yield the Services that the containers of an object's pods name."""
-    services = [item.name for item in named if item.kind == "Service"]
-    for pod in pods.find(item) if services else ():
-        for word, field in (("waits for", "initContainers"), ("calls", "containers")):
-            written = "\n".join(_texts(pod.get(field)))
-            for name in services:
-                if re.search(rf"(?<![^\s/@\"'=,]){re.escape(name)}(?![^\s.:/\"',])", written):
-                    yield Arrow(thing, word, Thing("Service", name))
-
-
-def _texts(value: object) -> Iterator[str]:
-    if isinstance(value, str):
-        yield value
-    for member in value if isinstance(value, list) else mapping(value).values():
-        yield from _texts(member)
 
 
 def draw(things: Sequence[Thing], arrows: Sequence[Arrow]) -> Markup:

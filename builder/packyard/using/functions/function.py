@@ -17,12 +17,16 @@ from packyard.core.yaml.node import Collection, Node
 from packyard.core.yaml.splice import remove
 from packyard.using.functions.resourcelist import ID_ANNOTATIONS, NAME, ResourceItem, ResourceList, Result
 from packyard.using.setters import fields
+from packyard.using.setters.definition import Setter
 from packyard.using.setters.kpt import kptfile
 from packyard.using.setters.kpt.apply import apply, config_text
 from packyard.using.setters.kpt.derived import derive
 from packyard.using.setters.kpt.parameterize import read_wanted, tag
 from packyard.using.setters.kpt.tagged import find
 from packyard.using.setters.packages import KPTFILE
+
+#: The types of scalars by their names in definitions, each with that of its YAML tag, which kpt prints.
+_TAGS = {"integer": "int", "number": "float", "boolean": "bool", "string": "str"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,13 +157,18 @@ def _is_config(resources: ResourceList, item: ResourceItem) -> bool:
 
 def _list_setters(resources: ResourceList) -> _Answer:
     setters = derive((item.root for item in resources.items), _given(resources.items))
-    results = [Result(message=setter.text) for setter in setters]
+    results = [Result(message=_line(setter, count)) for setter, count in setters]
     if not results:
         notes = ["no setters found"]
         if any(fields.find(item.document) for item in resources.items):
             notes.append("packyard setters DIR lists those of a Krmfile")
         results = [*(Result(message=note, severity="warning") for note in notes), *_blind(resources)]
     return _Answer(results=results)
+
+
+def _line(setter: Setter, count: int) -> str:
+    """Return the one line that kpt prints."""
+    return f"Name: {setter.name}, Value: {setter.value}, Type: {_TAGS.get(setter.type, setter.type)}, Count: {count}"
 
 
 def _given(items: Iterable[ResourceItem]) -> dict[str, str]:

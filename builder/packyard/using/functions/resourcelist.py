@@ -10,14 +10,13 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
 from packyard.core.errors import InputError, Problem, refuse
-from packyard.core.yaml import items
 from packyard.core.yaml.compare import Planned
-from packyard.core.yaml.content import Tree, block, double, flow, in_brackets, reading
+from packyard.core.yaml.content import Tree, double, in_brackets
 from packyard.core.yaml.document import decode, mappings, parse_text
-from packyard.core.yaml.edit import Edit, exchange
+from packyard.core.yaml.edit import Edit
 from packyard.core.yaml.node import Document, MappingNode, SequenceNode, Source
 from packyard.core.yaml.proof import apply_to_text
-from packyard.core.yaml.splice import append
+from packyard.core.yaml.splice import append, remove
 from packyard.core.yaml.values import double_quoted, is_null
 from packyard.using.setters.kpt.apply import config_text
 
@@ -139,33 +138,11 @@ class ResourceList:
 
     def with_results(self, edits: Iterable[Edit], results: Iterable[Result], planned: Planned = ()) -> bytes:
         """Return the list with edits made, which show what is planned, and these results in place of any others."""
-        documents: list[object] = [result.document() for result in results]
-        text = apply_to_text(self.source, [*edits, *self._put(documents)], planned=planned)
+        written = {"results": [in_brackets(_tree(result.document()), double_quoted) for result in results]}
+        key = double_quoted if self.root.flow else str
+        put = [*remove(self.root, written), *append(self.root, written, gone=written, key=key)]
+        text = apply_to_text(self.source, [*edits, *put], planned=planned)
         return (self.mark + text).encode()
-
-    def _put(self, documents: list[object]) -> list[Edit]:
-        entry = self.root.entry("results")
-        if entry is None and self.root.flow:
-            return append(self.root, {"results": _tree(documents)}, key=double_quoted)
-        if entry is None:
-            return [self._append(documents)]
-        if isinstance(entry.value, SequenceNode):
-            new = [in_brackets(_tree(item), double_quoted) for item in documents]
-            return items.replace(entry.value, new, [None] * len(new), entry)
-        tree = _tree(documents)
-        return exchange(entry.value, flow(tree, double_quoted), reading(tree))
-
-    def _append(self, documents: list[object]) -> Edit:
-        """Add the results behind everything, so that comments below the last item stay below it."""
-        text = self.source.text
-        at = len(text)
-        if text.rstrip().endswith("\n..."):
-            at = len(text.rstrip()) - len("...")
-        before = "" if text[:at].endswith("\n") else "\n"
-        indent = " " * (self.root.start - self.source.line_start(self.root.start))
-        trees = [in_brackets(_tree(item), double_quoted) for item in documents]
-        text = before + "".join(f"{indent}{line}\n" for line in block({"results": trees}))
-        return Edit(at, at, text, self.root, new=[("results", reading(trees))])
 
 
 def _tree(value: object) -> Tree:

@@ -1,7 +1,7 @@
 """The objects of a kustomization: gathered, then changed by its components, patches and replacements.
 
 `Gathering.gather` has kustomize's order, whoever read the parts: `supported` from a directory, or what composes.
-What several use cases have in common is gathered once: each copies the nodes that it changes.
+What several use cases have in common is gathered once: each copies the objects that it changes.
 """
 
 from __future__ import annotations
@@ -13,15 +13,15 @@ from dataclasses import dataclass, field
 
 from packyard.core.errors import InputError, Problem
 from packyard.core.kubernetes.kinds import LOCAL, is_local
-from packyard.core.yaml import layout
+from packyard.core.yaml import layout, make
 from packyard.core.yaml.document import entries
 from packyard.core.yaml.node import MappingNode, Node, Scalar, SequenceNode
-from packyard.core.yaml.values import is_merge, to_value, type_of
+from packyard.core.yaml.values import to_value, type_of
 from packyard.using.kustomize import anchors, patch, replacement, selector
 from packyard.using.kustomize.generator import Generated
 from packyard.using.kustomize.idle import Idle
 from packyard.using.kustomize.part import Part, Patch
-from packyard.using.kustomize.patch import Working
+from packyard.using.kustomize.patch import Copies
 from packyard.using.kustomize.replacement import Replacement
 from packyard.using.kustomize.selector import Identity
 
@@ -46,7 +46,8 @@ class SourceObject:
     stem: str
     made: Generated | None = None
     part: Part | None = None
-    _working: Working = field(default_factory=Working)
+    _copies: Copies = field(default_factory=Copies)
+    _is_own: bool = False  # whether nobody else has the root
     _identity: Identity | None = None
 
     @property
@@ -70,7 +71,7 @@ class SourceObject:
         """Return an independent copy."""
         copied = SourceObject(self.root, self.stem, self.made, self.part)
         copied._identity = self._identity
-        self._working, copied._working = Working(), Working()  # what it had as its own, both have now
+        self._is_own = False
         return copied
 
     def with_root(self, root: MappingNode) -> SourceObject:
@@ -81,15 +82,15 @@ class SourceObject:
 
     def operate(self, operations: SequenceNode) -> None:
         """Apply RFC 6902 operations."""
-        patch.apply_operations(self._begin(), operations, self._working)
+        patch.apply_operations(self._begin(), operations, self._copies)
 
     def merge(self, root: MappingNode) -> None:
         """Apply a strategic merge patch."""
-        patch.merge(self._begin(), root, self._working)
+        patch.merge(self._begin(), root)
 
     def replace(self, target: replacement.Target, value: Node) -> None:
         """Put a value into fields."""
-        replacement.replace(self._begin(), target, value, self._working)
+        replacement.replace(self._begin(), target, value)
 
     def problem(self, message: str) -> Problem:
         """Describe something wrong with the object, by the place that it came from."""
@@ -98,7 +99,8 @@ class SourceObject:
     def _begin(self) -> MappingNode:
         """Return the root, which may be changed."""
         self._identity = None
-        self.root = self._working.owned(self.root)
+        if not self._is_own:
+            self.root, self._is_own = make.clone(self.root), True
         return self.root
 
 
@@ -204,32 +206,15 @@ def _add(objects: list[SourceObject], new: Iterable[SourceObject]) -> None:
 
 def is_same(before: Sequence[MappingNode], after: Sequence[MappingNode]) -> bool:
     """Say whether objects are what they were, whatever their patches reached."""
-    return len(before) == len(after) and all(map(_is_equal, before, after))
-
-
-def _is_equal(node: Node, twin: Node) -> bool:
-    """Say whether nodes have the same value; the first difference ends it, and what patches left is not looked at."""
-    if node is twin:
-        return True
-    if (
-        isinstance(node, MappingNode)
-        and isinstance(twin, MappingNode)
-        and not any(map(is_merge, (*node.entries, *twin.entries)))
-    ):
-        theirs = {entry.name: entry.value for entry in twin.entries}
-        names = {entry.name for entry in node.entries}
-        return names == theirs.keys() and all(_is_equal(entry.value, theirs[entry.name]) for entry in node.entries)
-    if isinstance(node, SequenceNode) and isinstance(twin, SequenceNode):
-        pairs = zip(node.items, twin.items, strict=False)
-        return len(node.items) == len(twin.items) and all(_is_equal(mine.value, its.value) for mine, its in pairs)
-    return to_value(node) == to_value(twin)
+    pairs = zip(before, after, strict=False)
+    return len(before) == len(after) and all(old is new or to_value(old) == to_value(new) for old, new in pairs)
 
 
 def file_names(objects: list[SourceObject]) -> list[str]:
     """Name each object's file for its kind; of several of one kind, those called ``run-NAME`` for their names.
 
-    Objects of several kinds with one name have both in the names of their files, and those of one kind their namespace
-    or group, or a number. None is called as the kustomization beside it.
+    Objects of several kinds with one name have both in the names of their files, and those of one kind a number. None
+    is called as the kustomization beside it.
     """
     kinds = Counter(item.identity[1] for item in objects)
     stems = [_stem(item, alone=kinds[item.identity[1]] == 1) for item in objects]
@@ -237,21 +222,11 @@ def file_names(objects: list[SourceObject]) -> list[str]:
     for item, stem in zip(objects, stems, strict=True):
         name = stem if stems.count(stem) == 1 else f"{_dashed(item)}-{stem}"
         names.append(name if name != _TAKEN else f"{name}-{_no_stem(item.identity[3])}")
-    return [f"{name}.yaml" for name in _apart(objects, names)]
-
-
-def _apart(objects: Sequence[SourceObject], names: Sequence[str]) -> list[str]:
-    """Return names that differ: by the namespace or group that tells objects apart, or by a number."""
-    for word in ("namespace", "group"):
-        texts = [_no_stem(selector.words(item.identity)[word]) for item in objects]
-        twice = {name for name in names if names.count(name) > 1}
-        pairs = zip(names, texts, strict=True)
-        names = [f"{name}-{text}" if text and name in twice else name for name, text in pairs]
     unique: list[str] = []
     for name in names:
         numbered = (f"{name}-{number}" for number in range(2, len(names) + 2))
         unique.append(next(free for free in (name, *numbered) if free not in unique))
-    return unique
+    return [f"{name}.yaml" for name in unique]
 
 
 def _no_stem(text: str) -> str:
@@ -303,11 +278,10 @@ def _unmatched(root: MappingNode, objects: Sequence[SourceObject]) -> Problem:
 
 def nameless(root: MappingNode) -> MappingNode:
     """Return a strategic merge without the fields that only name its object."""
-    working = Working()
-    result = working.owned(root)
+    result = make.copy(root)
     result.children = [entry for entry in result.entries if entry.name not in ("apiVersion", "kind")]
     metadata = result.entry("metadata")
     if metadata and isinstance(metadata.value, MappingNode):
-        metadata.value = own = working.owned(metadata.value)
+        metadata.value = own = make.copy(metadata.value)
         own.children = [entry for entry in own.entries if entry.name not in ("name", "namespace")]
     return result

@@ -12,12 +12,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import TypeVar
 
 from packyard.core.errors import BeyondError, InputError
 from packyard.core.kubernetes.fieldtypes import Step, merge_keys
 from packyard.core.yaml.document import entries, only, walk
-from packyard.core.yaml.make import clone, copy, like, scalar
+from packyard.core.yaml.make import clone, like, scalar
 from packyard.core.yaml.node import (
     Child,
     Collection,
@@ -33,7 +32,6 @@ from packyard.core.yaml.node import (
 from packyard.core.yaml.pointer import steps
 from packyard.core.yaml.values import YAML11_BOOLEANS, implicit_type, is_null, type_of
 
-_Collection = TypeVar("_Collection", bound=Collection)
 #: What the operations on one object copy or move at most, and how deep they lead.
 MAX_COPIED, MAX_STEPS, MAX_DEPTH = 50_000, 64, 200
 
@@ -49,15 +47,12 @@ class AbsentError(MisfitError):
     """A ``replace`` of an entry that is not there, which kustomize adds from version 4 on."""
 
 
-class Working:
-    """The nodes of an object that may be changed in place. All others are copied as soon as the way to a change leads
-    through them, so that objects which begin alike share what stays alike.
-
-    It bounds what operations copy or move: an object that is copied into itself again and again grows exponentially.
+class Copies:
+    """Bounds what operations copy or move in an object: one that is copied into itself again and again grows
+    exponentially.
     """
 
     def __init__(self) -> None:
-        self._own: dict[int, Collection] = {}
         self._left = MAX_COPIED
 
     def duplicate(self, node: Node, depth: int, operation: MappingNode) -> Node:
@@ -73,14 +68,6 @@ class Working:
             if isinstance(child, Collection):
                 todo += [(part.value, depth + 1) for part in child.children]
         return clone(node)
-
-    def owned(self, node: _Collection) -> _Collection:
-        """Return the object's own copy of a node and its entries or items; the values in these are still shared."""
-        if id(node) in self._own:
-            return node
-        copied = copy(node)
-        self._own[id(copied)] = copied
-        return copied
 
 
 def filled(documents: Iterable[Document]) -> list[Document]:
@@ -99,12 +86,8 @@ def only_document(documents: Sequence[Document], name: str) -> Document:
     return document
 
 
-def apply_operations(root: MappingNode, operations: SequenceNode, working: Working | None = None) -> None:
-    """Apply RFC 6902 operations to an object, in their order; ``working`` has what is its own below its root.
-
-    What the operations bring is shared with them.
-    """
-    working = working or Working()
+def apply_operations(root: MappingNode, operations: SequenceNode, copies: Copies) -> None:
+    """Apply RFC 6902 operations to an object, in their order."""
     for item in operations.items:
         operation = item.value
         if not isinstance(operation, MappingNode):
@@ -114,18 +97,18 @@ def apply_operations(root: MappingNode, operations: SequenceNode, working: Worki
             raise InputError(operation.problem(f"op is {name!r}, known are {', '.join(_OPERATIONS)}"))
         if operation.get("path") is None:
             raise InputError(operation.problem(f"{name} needs a path"))
-        _operate(root, operation, name, working)
+        _operate(root, operation, name, copies)
 
 
-def _operate(root: MappingNode, operation: MappingNode, name: str, working: Working) -> None:
-    place = _Place(root, operation, "path", working)
+def _operate(root: MappingNode, operation: MappingNode, name: str, copies: Copies) -> None:
+    place = _Place(root, operation, "path")
     if name in ("move", "copy"):
-        origin = _Place(root, operation, "from", working)
+        origin = _Place(root, operation, "from")
         part = origin.part()
-        value, comment = working.duplicate(part.value, place.depth, operation), part.comment
+        value, comment = copies.duplicate(part.value, place.depth, operation), part.comment
         if name == "move":
             origin.remove()
-            place = _Place(root, operation, "path", working)
+            place = _Place(root, operation, "path")
         place.add(value, comment)
         return
     if name == "remove":
@@ -136,9 +119,9 @@ def _operate(root: MappingNode, operation: MappingNode, name: str, working: Work
         raise InputError(operation.problem(f"{name} needs a value"))
     _refuse_ambiguous(entry.value)
     if name == "add":
-        place.add(entry.value, entry.comment)
+        place.add(clone(entry.value), entry.comment)
     elif name == "replace":
-        place.replace(entry.value, entry.comment)
+        place.replace(clone(entry.value), entry.comment)
     elif not place.has(entry.value):
         raise MisfitError(operation.problem(f"test failed: {operation.text('path')} is not the value given"))
 
@@ -154,7 +137,7 @@ def _refuse_ambiguous(value: Node) -> None:
 class _Place:
     """Where a JSON pointer of an operation leads: a parent that exists, and a key or an index in it that may not."""
 
-    def __init__(self, root: MappingNode, operation: MappingNode, key: str, working: Working) -> None:
+    def __init__(self, root: MappingNode, operation: MappingNode, key: str) -> None:
         self.operation = operation
         self.pointer = pointer = operation.text(key)
         if not pointer.startswith("/"):
@@ -172,9 +155,8 @@ class _Place:
                 raise MisfitError(
                     place.problem(f"path {pointer} does not exist: there is no list or mapping at {reached}")
                 )
-            parent = child.value = working.owned(child.value)
+            parent = child.value
         self.parent = parent
-        self.working = working
 
     def _child(self, parent: Node, step: str) -> Child | None:
         if isinstance(parent, MappingNode):
@@ -227,14 +209,11 @@ class _Place:
     def remove(self) -> None:
         """Take an entry or item out, with its comments."""
         part = self.part()
-        if isinstance(self.parent, MappingNode):
-            self.parent.children = [entry for entry in self.parent.entries if entry is not part]
-        elif isinstance(self.parent, SequenceNode):
-            self.parent.children = [item for item in self.parent.items if item is not part]
+        self.parent.children = [child for child in self.parent.children if child is not part]
 
 
-def merge(root: MappingNode, patch: MappingNode, working: Working) -> None:
-    """Apply a strategic merge patch to an object's own root; ``working`` has what else is its own.
+def merge(root: MappingNode, patch: MappingNode) -> None:
+    """Apply a strategic merge patch to an object.
 
     Kubernetes' own kinds have lists that are merged, by the keys that kustomize 5 knows; all others, and all lists of
     custom resources, are replaced. What a patch says of a merged list goes in front, in the patch's order: new
@@ -244,7 +223,7 @@ def merge(root: MappingNode, patch: MappingNode, working: Working) -> None:
     refused, and what versions of kustomize take differently, or pass over: elements of one key, and a second key that
     only some of the elements with the same first one have.
     """
-    merging = _Merge(root.text("apiVersion"), root.text("kind"), working)
+    merging = _Merge(root.text("apiVersion"), root.text("kind"))
     merging.without(root, (), _is_blank)
     merging.mapping(root, patch, ())
 
@@ -265,11 +244,10 @@ def _text(node: Node | None) -> str:
 
 @dataclass(frozen=True, slots=True)
 class _Merge:
-    """A strategic merge into an object of a kind; what it merges into may be changed."""
+    """A strategic merge into an object of a kind."""
 
     version: str
     kind: str
-    working: Working
 
     def mapping(self, target: MappingNode, patch: MappingNode, path: tuple[Step, ...]) -> None:
         """Merge entries; a new one goes behind the entry of the key before it in the patch, the first ones in front."""
@@ -287,44 +265,33 @@ class _Merge:
                 continue
             if existing is None:
                 added = like(entry, partial(self._new, path=below))
-                target.children = [*target.entries[:place], added, *target.entries[place:]]
+                target.entries.insert(place, added)
             else:
                 self._entry(existing, entry, below)
                 place = next(index for index, entry in enumerate(target.entries) if entry is existing)
             place += 1
 
-    def without(self, node: Node, path: tuple[Step, ...], is_absent: Callable[[Node], bool]) -> Node:
-        """Leave out the entries whose value is absent, but for those in lists that are replaced as a whole."""
+    def without(self, node: Node, path: tuple[Step, ...], is_absent: Callable[[Node], bool]) -> None:
+        """Take out the entries whose value is absent, but for those in lists that are replaced as a whole."""
         if isinstance(node, MappingNode):
-            parts: list[tuple[Child, Node]] = [
-                (entry, self.without(entry.value, (*path, entry.name), is_absent))
-                for entry in node.entries
-                if not is_absent(entry.value)
-            ]
+            node.children = [entry for entry in node.entries if not is_absent(entry.value)]
+            for entry in node.entries:
+                self.without(entry.value, (*path, entry.name), is_absent)
         elif isinstance(node, SequenceNode) and (keys := self._keys(path)) is not None:
             self._elements(node, keys, path)
-            parts = [(item, self.without(item.value, (*path, 0), is_absent)) for item in node.items]
-        else:
-            return node
-        if len(parts) < len(node.children) or any(child.value is not value for child, value in parts):
-            node = self.working.owned(node)
-            node.children = [like(child) for child, _ in parts]
-            for child, (_, value) in zip(node.children, parts, strict=True):
-                child.value = value
-        return node
+            for item in node.items:
+                self.without(item.value, (*path, 0), is_absent)
 
     def _entry(self, existing: Entry, entry: Entry, path: tuple[Step, ...]) -> None:
         old, new = existing.value, entry.value
         keys = self._keys(path)
         if isinstance(old, MappingNode) and isinstance(new, MappingNode):
-            existing.value = own = self.working.owned(old)
-            own.flow = own.flow if own.entries else new.flow  # which decides what kustomize makes of a missing value
-            self.mapping(own, new, path)
+            old.flow = old.flow if old.entries else new.flow  # which decides what kustomize makes of a missing value
+            self.mapping(old, new, path)
             return
         if isinstance(old, SequenceNode) and isinstance(new, SequenceNode) and keys is not None:
-            existing.value = own_list = self.working.owned(old)
-            own_list.flow = own_list.flow if own_list.items else new.flow
-            self._items(own_list, new, keys, path)
+            old.flow = old.flow if old.items else new.flow
+            self._items(old, new, keys, path)
             return
         if isinstance(old, Scalar) and isinstance(new, Scalar) and old.style != "plain" and type_of(new) != "string":
             text = scalar(new.value, new.source.name)  # kustomize keeps the quotes
@@ -339,7 +306,9 @@ class _Merge:
     def _new(self, node: Node, path: tuple[Step, ...]) -> Node:
         """Return what a patch puts in a place, without what it takes away."""
         _refuse_directives(node)
-        return self.without(node, path, is_null)
+        new = clone(node)
+        self.without(new, path, is_null)
+        return new
 
     def _elements(self, node: SequenceNode, keys: list[str], path: tuple[Step, ...]) -> dict[tuple[str, ...], Item]:
         """Return the elements of a list by what tells them apart: the texts of its keys, or their own without keys."""
@@ -388,10 +357,8 @@ class _Merge:
 
     def _element(self, known_item: Item, value: Node, path: tuple[Step, ...]) -> None:
         """Merge a patch into an element of a list; of one without keys nothing is left to say."""
-        if not isinstance(known_item.value, MappingNode) or not isinstance(value, MappingNode):
-            return
-        known_item.value = own = self.working.owned(known_item.value)
-        self.mapping(own, value, path)
+        if isinstance(known_item.value, MappingNode) and isinstance(value, MappingNode):
+            self.mapping(known_item.value, value, path)
 
 
 def _partial(node: Node, first: str, keys: list[str]) -> BeyondError:

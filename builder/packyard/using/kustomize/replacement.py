@@ -20,12 +20,11 @@ from posixpath import dirname, join
 
 from packyard.core.errors import InputError, Problem
 from packyard.core.yaml.fields import Fields
-from packyard.core.yaml.make import scalar
-from packyard.core.yaml.node import Child, Collection, MappingNode, Node, Scalar, SequenceNode
+from packyard.core.yaml.make import clone, scalar
+from packyard.core.yaml.node import Child, MappingNode, Node, Scalar, SequenceNode
 from packyard.core.yaml.sources import Sources
 from packyard.core.yaml.values import implicit_type, is_null, to_value, type_of
 from packyard.using.kustomize import selector
-from packyard.using.kustomize.patch import Working
 from packyard.using.setters import regexp
 
 _STEP = re.compile(r"\[([^=\]]*)=(.*)\]\Z")
@@ -106,7 +105,7 @@ def find_source(replacement: Replacement, roots: Sequence[MappingNode]) -> Node:
         raise InputError(
             replacement.node.problem(f"{len(matches)} objects are the source ({words}) where one is expected")
         )
-    parts = list(_follow(matches[0], _steps(replacement.path), Working(), is_exact=True))
+    parts = list(_follow(matches[0], _steps(replacement.path), is_exact=True))
     parts = [part for part in parts if not is_null(part.value) and to_value(part.value) not in ({}, [])]
     if len(parts) != 1:
         raise InputError(
@@ -115,10 +114,10 @@ def find_source(replacement: Replacement, roots: Sequence[MappingNode]) -> Node:
     return parts[0].value
 
 
-def replace(root: MappingNode, target: Target, value: Node, working: Working) -> None:
-    """Put a value into the fields of an object, of which all but its root is shared."""
+def replace(root: MappingNode, target: Target, value: Node) -> None:
+    """Put a value into the fields of an object."""
     for path in target.paths:
-        parts = list(_follow(root, _steps(path), working))
+        parts = list(_follow(root, _steps(path)))
         if not parts:
             raise InputError(target.node.problem(f"{root.text('kind')} has nothing at {path}"))
         for part in parts:
@@ -129,7 +128,7 @@ def replace(root: MappingNode, target: Target, value: Node, working: Working) ->
 def _of_type(old: Node, new: Node) -> Node:
     """Return what takes the place of a value; kustomize gives a scalar the type of the one that it replaces."""
     if not isinstance(old, Scalar):
-        return new
+        return clone(new)
     is_text = type_of(old) == "string"
     if not isinstance(new, Scalar) or not (is_text or implicit_type(new.value) == type_of(old)):
         raise InputError(
@@ -153,15 +152,14 @@ def _steps(path: str) -> list[str]:
     return [piece.replace("\\.", ".") for piece in joined if piece] or [path]
 
 
-def _follow(node: Node, steps: Sequence[str], working: Working, *, is_exact: bool = False) -> Iterator[Child]:
-    """Yield what is at the end of the steps below a node that may be changed, with all on the way to it copied."""
+def _follow(node: Node, steps: Sequence[str], *, is_exact: bool = False) -> Iterator[Child]:
+    """Yield what is at the end of the steps below a node."""
     step, *below = steps
     for part in _children(node, step, is_exact=is_exact):
         if not below:
             yield part
-        elif isinstance(part.value, Collection):
-            part.value = working.owned(part.value)
-            yield from _follow(part.value, below, working, is_exact=is_exact)
+        else:
+            yield from _follow(part.value, below, is_exact=is_exact)
 
 
 def _children(node: Node, step: str, *, is_exact: bool) -> list[Child]:

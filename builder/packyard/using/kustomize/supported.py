@@ -17,9 +17,10 @@ import json
 import os
 from collections.abc import Iterator, Sequence
 from functools import cached_property
+from itertools import islice
 from pathlib import Path
 
-from packyard.core.errors import BeyondError, InputError, Problem, suggest
+from packyard.core.errors import BeyondError, InputError, Problem, every, refuse, suggest
 from packyard.core.files import regular
 from packyard.core.files.paths import Gate
 from packyard.core.kubernetes import kustomization
@@ -42,19 +43,13 @@ MAX_FILES, MAX_BYTES = 1000, 8 * 1024 * 1024
 #: How deep components may name components.
 _DEEPEST = 32
 
-_FIELDS = (
-    "apiVersion",
-    "kind",
-    "resources",
-    "components",
-    "configMapGenerator",
-    "configurations",
-    "patches",
-    "namespace",
+_COMPONENT_FIELDS = (
+    *("apiVersion", "kind", "resources", "components", "configMapGenerator", "configurations", "patches"),
 )
+_FIELDS = (*_COMPONENT_FIELDS, "namespace")
 _PATCH_FIELDS, _CONFIGURATION = ("path", "patch", "target"), ("nameReference",)
 _GENERATOR, _GENERATOR_OPTIONS = ("name", "files", "options"), ("labels", "disableNameSuffixHash")
-_MOST = 20  # problems that get a hint
+_MOST = 100  # names that are looked at for a hint
 
 
 class Budget:
@@ -123,21 +118,22 @@ class _Reader:
         if not isinstance(root, MappingNode):
             raise InputError(Problem("must be a mapping", file=str(file), line=1))
         is_trial = text is not None
-        others = [] if is_trial else _others(root, kind)
+        if not is_trial:
+            _refuse_others(root, _FIELDS if kind == "Kustomization" else _COMPONENT_FIELDS, kind)
         resources, problems = _paths(root.get("resources"), "resources", "the path of a file")
         components, faults = _paths(root.get("components"), "components", "the path of a folder")
-        problems = [*others, *problems, *_wrong_header(root, kind), *faults]
+        problems = [*problems, *_wrong_header(root, kind), *faults]
         namespace = None if is_trial else root.get("namespace")
         if namespace is not None and not _is_text(namespace) and not is_null(namespace):
             problems.append(namespace.problem("namespace must be text", "put it in quotes"))
-        if problems:
-            raise (BeyondError if others else InputError)(*problems)
+        refuse(problems)
         if kustomization.is_empty(root):
             raise InputError(Problem("is empty, and kustomize refuses it", file=str(file), line=1))
-        sources = (Source(str(path), self.budget.read(path)) for path in _files(file.parent, resources))
         return Part(
             folder=os.path.realpath(folder),
-            objects=tuple(("", node) for source in sources for node in objects.read(source)),
+            objects=tuple(
+                ("", node) for source in _sources(file, resources, self.budget) for node in objects.read(source)
+            ),
             components=tuple(self._components(file.parent, components)),
             generated=() if is_trial else tuple(_generated(root, file, self.budget)),
             references=() if is_trial else tuple(_references(root, file, self.budget)),
@@ -162,7 +158,7 @@ class _Reader:
     def _component(self, folder: Path, node: Scalar) -> str:
         """Return the real folder of a component, which lies in the package."""
         path = folder / node.value
-        if "\0" in node.value or node.value.startswith("/") or not regular.is_folder(path):
+        if node.value.startswith("/") or not regular.is_folder(path):
             message = f"component {node.value!r} is not a folder here"
             raise (BeyondError if "//" in node.value or "?" in node.value else InputError)(node.problem(message))
         if leads := Gate(self.budget.package).outside(str(path)):
@@ -174,47 +170,12 @@ class _Reader:
         return real
 
 
-def _files(folder: Path, resources: Sequence[Scalar]) -> list[Path]:
+def _sources(file: Path, resources: Sequence[Scalar], budget: Budget) -> list[Source]:
     """Return the files that are listed; all have to lie in the directory, as for kustomize."""
-    paths: list[Path] = []
-    problems: list[Problem] = []
-    is_beyond = False
-    gate = Gate(folder)
-    for node in resources[: MAX_FILES + 1]:
-        path = folder / node.value
-        fault, hint = "", ""
-        if "\0" in node.value or len(problems) == _MOST:
-            fault = "is not a file here"
-        elif regular.is_folder(path):
-            fault, hint, is_beyond = "is a directory, which packyard's own build does not follow", HINT, True
-        elif not regular.is_file(path):
-            fault = "is not a file here"
-            is_beyond = is_beyond or "//" in node.value
-            names = sorted(file.name for file in path.parent.glob("*.y*ml"))
-            hint = HINT if "//" in node.value else suggest(node.value, names)
-        elif gate.outside(str(path)):
-            fault, hint = "lies outside of the directory", "kustomize refuses it as well"
-        if fault:
-            problems.append(node.problem(f"resource {node.value!r} {fault}", hint))
-        paths.append(path)
-    if problems:
-        raise (BeyondError if is_beyond else InputError)(*problems)
-    return paths
-
-
-def _others(root: MappingNode, kind: str) -> list[Problem]:
-    """Name the fields that only kustomize knows."""
-    where = "" if kind == "Kustomization" else f" of a {kind}"
-    return [
-        entry.key.problem(f"field {entry.name!r}{where} is not supported by packyard's own build", _hint(entry.name))
-        for entry in root.entries
-        if entry.name not in _FIELDS or (where and entry.name == "namespace")
-    ]
-
-
-def _hint(name: str) -> str:
-    is_misspelled = name not in _FIELDS and name.casefold() in (field.casefold() for field in _FIELDS)
-    return suggest(name, _FIELDS) if is_misspelled else HINT
+    message = "is a directory or an address, which packyard's own build does not follow"
+    followed = [node for node in resources if "//" in node.value or regular.is_folder(file.parent / node.value)]
+    refuse((node.problem(f"resource {node.value!r} {message}", HINT) for node in followed), BeyondError)
+    return every(lambda node: _read_beside(node, file, budget, "resource"), resources)
 
 
 def _wrong_header(root: MappingNode, kind: str) -> Iterator[Problem]:
@@ -252,10 +213,12 @@ def _generated(root: MappingNode, file: Path, budget: Budget) -> Iterator[Genera
 
 def _refuse_others(node: Node | None, known: Sequence[str], what: str) -> None:
     """Refuse what a part of a kustomization says and only kustomize knows."""
-    message = f"of a {what} is not supported by packyard's own build"
     others = [entry for entry in entries(node) if entry.name not in known]
-    if others:
-        raise BeyondError(*(entry.key.problem(f"{entry.name} {message}", HINT) for entry in others))
+    message = f"of a {what} is not supported by packyard's own build"
+    problems = [
+        entry.key.problem(f"field {entry.name!r} {message}", suggest(entry.name, known) or HINT) for entry in others
+    ]
+    refuse(problems, BeyondError)
 
 
 def _references(root: MappingNode, file: Path, budget: Budget) -> Iterator[FieldSpec]:
@@ -312,8 +275,10 @@ def is_json(text: str) -> bool:
 def _read_beside(node: Scalar, file: Path, budget: Budget, what: str, name: str = "") -> Source:
     name = name or node.value
     path = file.parent / name
-    if "\0" in name or not regular.is_file(path):
-        raise InputError(node.problem(f"{what} {name!r} is not a file here"))
+    if not regular.is_file(path):
+        beside = path.parent.glob("*.y*ml") if regular.is_folder(path.parent) else iter(())
+        names = sorted(entry.name for entry in islice(beside, _MOST))
+        raise InputError(node.problem(f"{what} {name!r} is not a file here", suggest(name, names)))
     if Gate(file.parent).outside(str(path)):
         message = f"{what} {name!r} lies outside of the directory"
         raise InputError(node.problem(message, "kustomize refuses it as well"))

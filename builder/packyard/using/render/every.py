@@ -14,7 +14,6 @@ from packyard.core.bundle.archive import LIMITS, Member
 from packyard.core.errors import InputError, PackyardError, Problem, UnavailableError, every
 from packyard.core.files import paths
 from packyard.using.kustomize.builtin import Trial
-from packyard.using.kustomize.supported import Budget
 from packyard.using.options.folder import use_cases
 from packyard.using.options.options import package_of
 from packyard.using.options.switch import switch
@@ -91,7 +90,7 @@ def _elsewhere(directory: Path, package: str) -> Iterator[str]:
         return  # which has all that it is built from
     for use_case in use_cases(directory):
         with suppress(PackyardError):  # the build says so
-            for folder in reached.folders(Path(use_case), Budget(directory)):
+            for folder in reached.folders(Path(use_case), reached.budget(directory)):
                 if not paths.is_inside(real := os.path.realpath(folder), package):
                     yield real
 

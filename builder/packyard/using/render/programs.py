@@ -36,7 +36,7 @@ class Program:
         Raises `InputError` with the program's words where it refuses, or before it is started where it would read too
         much, `UnavailableError` where it does not run or does not end.
         """
-        reached.check(directory)
+        list(reached.folders(directory, reached.budget(directory)))
         command = [str(self.file.absolute()), self.verb, str(directory.absolute())]
         try:
             with tempfile.TemporaryDirectory(prefix="packyard-") as empty:

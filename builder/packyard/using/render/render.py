@@ -40,7 +40,7 @@ class Inputs:
     @classmethod
     def read(cls, directory: Path) -> Inputs:
         """Read each Krmfile once; files that a merge left undecided are refused, in whatever language they are."""
-        budget = Budget(directory)
+        budget = reached.budget(directory)
         folders = list(reached.folders(directory, budget))
         refuse(lost for folder in folders if (lost := shipped.lost(folder, NAME)))
         refuse(_unmerged(folders))

@@ -7,16 +7,13 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Mapping
+from contextlib import suppress
 from typing import TypeGuard
 
 from packyard.core.yaml.values import implicit_type
 
-#: The most that a whole number of 32 bits can be, as Kubernetes has for replicas and for users.
-LIMIT = (1 << 31) - 1
 WHOLE = re.compile(r"0|-?[1-9][0-9]*")
 DECIMAL = re.compile(r"-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][-+]?[0-9]+)?")
-_OTHER_BASE = r"-?0([xX][0-9a-fA-F]+|[oO][0-7]+|[bB][01]+)"
 _MOST_DIGITS = 19  # of a number of 64 bits
 _LONGEST_MEANT = 40  # characters of what may have been meant for a number
 
@@ -26,11 +23,6 @@ def is_number(value: object) -> TypeGuard[int | float]:
     if isinstance(value, bool):
         return False
     return isinstance(value, int) or (isinstance(value, float) and math.isfinite(value))
-
-
-def without_limit(schema: Mapping[str, object]) -> Mapping[str, object]:
-    """Return a definition without a maximum that is the limit of Kubernetes, which few readers need to know."""
-    return {key: value for key, value in schema.items() if key != "maximum" or value != LIMIT}
 
 
 def is_multiple(value: float, step: float) -> bool:
@@ -55,10 +47,10 @@ def whole_number(text: str) -> str:
 
     ``010``, ``1e1``, ``0xa``, ``1_0``, ``10.0`` and ``+10`` are 10.
     """
-    digits = text.strip().replace("_", "").removeprefix("+")
+    digits = text.strip()
     if len(digits) > _LONGEST_MEANT or not digits.isascii():
         return ""
-    if re.fullmatch(_OTHER_BASE, digits):
+    with suppress(ValueError):
         return str(int(digits, 0))
     from decimal import Decimal, InvalidOperation  # slow to import, and only refusals need it
 

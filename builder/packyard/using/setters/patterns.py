@@ -28,6 +28,7 @@ _SENTENCES = {
     r"[0-9]+(\.[0-9]+|m)?": Words("a number of CPUs, such as 2, 0.5 or 500m", example="2"),
     r"(0(\.[0-9]+)?|1(\.0+)?)": Words("a number from 0 to 1, such as 0.5", example="0.5"),
     r"[0-9]+(\.[0-9]+)?([eE]-?[0-9]+)?": Words("a number, such as 0.01 or 1e-4", example="0.01"),
+    r"([1-9][0-9]*(\.[0-9]+)?|0\.0*[1-9][0-9]*)([eE]-?[0-9]+)?": Words("a number above 0, such as 0.001 or 1e-4"),
     "/[^ ]*": Words("a path that begins with '/', without blanks", example="/data"),
     "(/[^/ ]+)+": Words("a path that begins with '/', without blanks and without '/' at its end", example="/data"),
     "(/[A-Za-z0-9_.@+-]+)+": Words(
@@ -45,6 +46,10 @@ _SENTENCES = {
         "the name of an image without registry and tag: lower-case letters, digits and ._-/",
         example="team/server",
     ),
+    "[A-Za-z0-9.:-]+": Words("a host name or address, without http:// and without a path"),
+    r"[A-Za-z0-9.-]+(:[0-9]+)?(/[a-z0-9._-]+)*": Words(
+        "a host name, with port or path where needed, without https://", example="docker.io"
+    ),
     "https?://[^ ]+": Words("a URL that begins with http:// or https://", example="https://s3.amazonaws.com"),
     "[a-z0-9+]+://[^ ]+": Words("an address with its scheme, such as s3://models/zoo", example="s3://models/zoo"),
     "[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]": Words(
@@ -60,6 +65,7 @@ _SENTENCES = {
     "[a-z0-9]([-.a-z0-9]*[a-z0-9])?": Words(
         "lower-case letters, digits, '-' and '.', beginning and ending with a letter or a digit"
     ),
+    "[a-z]([-a-z0-9]*[a-z0-9])?": Words("a-z, 0-9 and '-', beginning with a letter, not ending with '-'"),
     "[A-Za-z0-9_][A-Za-z0-9_.-]*": Words("letters, digits and _.-, beginning with a letter, a digit or '_'"),
     "[A-Za-z0-9][A-Za-z0-9._-]*": Words("letters, digits and _.-, beginning with a letter or a digit"),
     "[A-Za-z0-9][A-Za-z0-9._/:-]*": Words("letters, digits and _.-/:, beginning with a letter or a digit"),

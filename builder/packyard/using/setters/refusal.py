@@ -19,7 +19,7 @@ from packyard.using.setters import check, numbers, patterns, regexp
 from packyard.using.setters.check import is_refused
 from packyard.using.setters.definition import Setter
 from packyard.using.setters.formats import FORMATS
-from packyard.using.setters.numbers import LIMIT, is_number, without_limit
+from packyard.using.setters.numbers import is_number
 
 _WORDS = {"integer": "a whole number", "number": "a number", "boolean": "true or false", "string": "a text"}
 _MOST_ITEMS = 10  # shown in a message
@@ -56,7 +56,7 @@ def _say(setter: Setter, texts: Sequence[str]) -> str:
     if not any(texts) and not (texts and setter.is_list):
         return f"{setter.name} needs a value: {describe(setter)}"
     values = [shown(text, quoted=True) for text in texts[:_MOST_ITEMS]] + ["…"] * (len(texts) > _MOST_ITEMS)
-    takes = describe(setter, texts)
+    takes = describe(setter)
     large = any(map(numbers.is_too_large, texts)) and "maximum" not in setter.schema
     form = " in decimal digits" if keywords == {"decimal"} else ""
     form += f" of at most {_LARGEST}" if large and "integer" in check.types_of(setter.schema) else ""
@@ -109,13 +109,12 @@ def _examples(setter: Setter) -> Iterator[str | None]:
     yield from (str(setter.schema[key]) for key in ("minimum", "maximum") if key in setter.schema)
 
 
-def describe(setter: Setter, texts: Sequence[str] = ()) -> str:
-    """Say what a definition admits; that Kubernetes has a limit, to those whose values are beyond it alone."""
+def describe(setter: Setter) -> str:
+    """Say what a definition admits."""
     if setter.enum_values:
         return _one_of(list(setter.enum_values))
     if not setter.is_list:
-        is_beyond = any(len(text) >= len(str(LIMIT)) for text in texts)
-        return _describe(setter.schema if is_beyond else without_limit(setter.schema))
+        return _describe(setter.schema)
     schema, items = setter.schema, check.items_of(setter.schema)
     size = _range(schema.get("minItems"), schema.get("maxItems"), "item")
     parts = [f"of {size}" if size else "", "without duplicates" if schema.get("uniqueItems") is True else ""]

@@ -206,13 +206,13 @@ def _explained(listed: Iterable[Change], after: Files) -> Iterator[Change]:
     moved = {**{str(change.before): f"{change.after} sets its fields now" for change in bound}, **_moved(after)}
     for change in listed:
         is_gone = change.what in ("setter", "use case") and change.change == "removed"
-        yield replace(change, note=_replacement(change, moved)) if is_gone else change
+        note = moved.get(change.name, "") if change.what == "setter" else replacement(change.where, moved)
+        yield replace(change, note=note) if is_gone else change
 
 
-def _replacement(change: Change, moved: Mapping[str, str]) -> str:
-    if change.what == "setter":
-        return moved.get(change.name, "")
-    return next((f"{new} replaces it" for old, new in moved.items() if f"/{old}/" in f"/{change.where}/"), "")
+def replacement(folder: str, moved: Mapping[str, str]) -> str:
+    """Say which use case a package has in the place of one that it had once; an empty text where it says none."""
+    return next((f"{new} replaces it" for old, new in moved.items() if f"/{old}/" in f"/{folder}/"), "")
 
 
 def _moved(files: Files) -> Mapping[str, str]:

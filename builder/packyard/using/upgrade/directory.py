@@ -11,17 +11,10 @@ from pathlib import Path
 from packyard.core.bundle import manifest
 from packyard.core.bundle.bundle import Bundle
 from packyard.core.bundle.manifest import Manifest
-from packyard.core.errors import (
-    ConflictError,
-    InputError,
-    IntegrityError,
-    Problem,
-    refuse,
-)
+from packyard.core.errors import ConflictError, InputError, IntegrityError, Problem, refuse
 from packyard.core.files.paths import RECEIPT
 from packyard.core.files.steps import StepLog
 from packyard.core.files.tree import Tree
-from packyard.using.upgrade import moved_use_cases
 from packyard.using.upgrade.difference import Files
 from packyard.using.upgrade.merge import Merged, Versions, merge
 
@@ -67,7 +60,6 @@ def upgrade(
         old, new = ({member.path: member.data for member in bundle.members} for bundle in (base, theirs))
         _check_folders(tree, new)
         ours = dict(_read(tree, {*old, *new}))
-        ours.update(_read(tree, _added(tree, moved_use_cases.find(old, new))))
         versions = Versions(base=old, ours=ours, theirs=new, root_dir=Path(tree.root), new=theirs.version)
         with _as_files_of(tree, versions):
             merged = merge(versions, decision)
@@ -84,17 +76,6 @@ def undecided(conflicts: Sequence[Problem]) -> ConflictError:
     """Return the error that lists conflicts which nobody has decided."""
     number = f"{len(conflicts)} conflict{'s' * (len(conflicts) > 1)}; nothing was changed"
     return ConflictError(*conflicts, Problem(number, hint=_DECIDE))
-
-
-def _added(tree: Tree, folders: Collection[str]) -> set[str]:
-    """Return the files in the directories of use cases that get another name: what a user added goes with them."""
-    paths = {f"{folder}/{name}" for folder in folders for name in _names(tree, folder)}
-    return {path for path in paths if tree.has_file(path)}
-
-
-def _names(tree: Tree, folder: str) -> list[str]:
-    here = Path(tree.root, folder)
-    return sorted(path.name for path in here.iterdir() if not path.name.startswith(".")) if here.is_dir() else []
 
 
 def _receipt(tree: Tree, new: bytes | None) -> dict[str, bytes]:

@@ -104,12 +104,5 @@ def _set(package: PackageFiles, setters: Mapping[str, Setter]) -> tuple[PackageF
 
 
 def _given(package: PackageFiles, setters: Mapping[str, Setter], by: str) -> PackageFiles:
-    values = {name: _texts(setter) for name, setter in setters.items()}
+    values = {name: setter.texts for name, setter in setters.items()}
     return package.with_files(plan(package, Assignment(values, set_by=by, as_kustomize=True)).files)
-
-
-def _texts(setter: Setter) -> list[str]:
-    """Return the value of a setter as `set` is given it."""
-    if setter.is_list:
-        return list(setter.values or ())
-    return [setter.value] if setter.value else []

@@ -4,16 +4,16 @@
     ours      the package, with what its user set, enabled and edited
     theirs    the bundle of the version to move to
 
-A use case that theirs calls otherwise gets its new name in base and ours first (`moved_use_cases`). What was set and
-enabled is done to base and theirs too. Then base and ours differ by what was edited by hand alone, and
+What was set and enabled is done to base and theirs too. Then base and ours differ by what was edited by hand alone, and
 the files are merged by lines. What both sides changed is a conflict, which somebody has to decide: without a decision
 the result is not to be used. Nothing is written.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
+from dataclasses import dataclass
 from pathlib import Path
 from posixpath import basename, dirname, splitext
 
@@ -21,13 +21,10 @@ from packyard.core.bundle import manifest
 from packyard.core.bundle.manifest import Manifest
 from packyard.core.errors import InputError, Problem, on_one_line, shown
 from packyard.core.kubernetes import kustomization
-from packyard.core.yaml.document import source_of
-from packyard.using.setters.definition import Setter
+from packyard.using.setters.definition import Definitions, Setter
 from packyard.using.setters.krmfile import NAME as KRMFILE
-from packyard.using.setters.krmfile import Krmfile
-from packyard.using.setters.rules import rule
-from packyard.using.upgrade import kept_options, kept_values, moved_use_cases, onefile
-from packyard.using.upgrade.difference import Files
+from packyard.using.upgrade import kept_options, kept_values, onefile
+from packyard.using.upgrade.difference import Files, replacement
 from packyard.using.upgrade.kept_values import Key
 
 _MOST_NAMES = 3  # of files in a hint
@@ -50,7 +47,6 @@ class Merged:
 
     ``values`` were kept, each with its setter in the new version. ``options`` were kept, by use case; ``edited`` are
     files that keep edits by hand. ``to_set`` are setters that need a value now and did not before.
-    ``use_cases`` have another name now: the old directory with the new one, which all the rest names.
     """
 
     files: Mapping[str, bytes | None]
@@ -59,15 +55,18 @@ class Merged:
     options: tuple[Key, ...]
     edited: tuple[str, ...]
     to_set: tuple[Key, ...]
-    use_cases: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Carried:
-    """Base and theirs with what was set and enabled, and the conflicts where theirs does not take it."""
+    """Base and theirs with what was set and enabled, and the conflicts where theirs does not take it.
+
+    ``ours`` is what the package defines.
+    """
 
     base: Files
     theirs: Files
+    ours: Mapping[str, Definitions]
     values: Mapping[Key, Key]
     options: tuple[Key, ...]
     conflicts: tuple[Problem, ...]
@@ -78,27 +77,7 @@ def merge(versions: Versions, decision: str = "") -> Merged:
 
     Raises `InputError` for a file of ours that has to be read and cannot.
     """
-    folders = moved_use_cases.find(versions.base, versions.theirs)
-    if not folders:
-        return _merge(versions, decision)
-    base, ours = (moved_use_cases.paths(files, folders) for files in (versions.base, versions.ours))
-    here = moved_use_cases.moved(versions.ours, ours)
-    merged = _merge(replace(versions, base=moved_use_cases.moved(versions.base, base), ours=here), decision)
-    files = {**dict.fromkeys(ours), **{path: here[path] for path in ours.values()}, **merged.files}
-    present = {path: data for path, data in files.items() if data is not None or path in versions.ours}
-    former = {new: old for old, new in ours.items()}
-    conflicts = tuple(conflict._replace(file=former.get(conflict.file, conflict.file)) for conflict in merged.conflicts)
-    return replace(merged, files=present, conflicts=conflicts, use_cases=folders)
-
-
-def edited_by_hand(base: Files, ours: Files, root_dir: Path) -> tuple[str, ...]:
-    """Return the files of a bundle that are there and differ from it by more than what was set and enabled."""
-    return merge(Versions(base=base, ours=ours, theirs=base, root_dir=root_dir, new="")).edited
-
-
-def _merge(versions: Versions, decision: str, given_up: frozenset[Key] = frozenset()) -> Merged:
-    """Merge with some values left behind; what breaks a rule is, if that is decided for theirs."""
-    carried = _carry(versions, decision, given_up)
+    carried = _carry(versions, decision)
     removed = dict(_removed(versions))
     conflicts = [*carried.conflicts, *removed.values()]
     result: dict[str, bytes | None] = {}
@@ -111,22 +90,22 @@ def _merge(versions: Versions, decision: str, given_up: frozenset[Key] = frozens
         hint = _other_name(path, versions) if clashes and path not in versions.theirs else ""
         conflicts += [clash._replace(hint=hint) for clash in clashes]
     result[manifest.FILE] = versions.theirs[manifest.FILE]
-    broken = _broken(versions.ours, result)
-    breaking = carried.values.keys() & {key for keys in broken.values() for key in keys}
-    if decision == "theirs" and breaking:
-        merged = _merge(versions, decision, given_up | breaking)
-        return replace(merged, conflicts=tuple(dict.fromkeys((*broken, *merged.conflicts))))
     return Merged(
         files={path: data for path, data in result.items() if data != versions.ours.get(path)},
-        conflicts=(*conflicts, *broken),
+        conflicts=tuple(conflicts),
         values=carried.values,
         options=tuple(key for key in carried.options if decision != "theirs" or key[0] not in removed),
         edited=tuple(path for path, data in result.items() if data not in (None, carried.theirs.get(path))),
-        to_set=tuple(_to_set(versions.ours, result)),
+        to_set=tuple(_to_set(carried.ours, result)),
     )
 
 
-def _carry(versions: Versions, decision: str, given_up: frozenset[Key]) -> _Carried:
+def edited_by_hand(base: Files, ours: Files, root_dir: Path) -> tuple[str, ...]:
+    """Return the files of a bundle that are there and differ from it by more than what was set and enabled."""
+    return merge(Versions(base=base, ours=ours, theirs=base, root_dir=root_dir, new="")).edited
+
+
+def _carry(versions: Versions, decision: str) -> _Carried:
     """Do what was set and enabled in ours to base and theirs; what theirs refuses is decided with the text.
 
     If that is for theirs, base gets it nevertheless: then nobody but theirs changed it.
@@ -137,8 +116,7 @@ def _carry(versions: Versions, decision: str, given_up: frozenset[Key]) -> _Carr
     _, by_hand = kept_values.with_values(versions.base, values)
     values = {key: setter for key, setter in values.items() if key not in by_hand}
     names = kept_values.renamed(values, moved, target)
-    wanted = {names[key]: setter for key, setter in values.items() if key not in given_up}
-    theirs, refused = kept_values.with_values(versions.theirs, wanted)
+    theirs, refused = kept_values.with_values(versions.theirs, {names[key]: setter for key, setter in values.items()})
     lost = {key: refused[names[key]] for key in values if names[key] in refused}
     carried = {key: setter for key, setter in values.items() if key not in lost or decision == "theirs"}
     base, _ = kept_values.with_values(versions.base, carried)
@@ -152,7 +130,8 @@ def _carry(versions: Versions, decision: str, given_up: frozenset[Key]) -> _Carr
     return _Carried(
         base=kept_options.with_options(base, lines if decision == "theirs" else offered, versions.root_dir),
         theirs=kept_options.with_options(theirs, offered, versions.root_dir),
-        values={key: names[key] for key in values if key not in lost and key not in given_up},
+        ours=after,
+        values={key: names[key] for key in values if key not in lost},
         options=tuple((dirname(option_lines.file), name) for option_lines in offered for name in option_lines.enabled),
         conflicts=tuple(conflicts),
     )
@@ -180,6 +159,7 @@ def _not_taken(setter: Setter, problem: Problem, moved: Mapping[str, str], new: 
 def _removed(versions: Versions) -> Iterator[tuple[str, Problem]]:
     """Yield the use cases and options that theirs has no more, and in which ours changed something."""
     parts = (KRMFILE, *kustomization.NAMES)
+    moved = Manifest.parse(versions.theirs[manifest.FILE]).moved
     folders = {dirname(path) for path in versions.base if basename(path) in parts} - {""}
     for folder in sorted(folders):
         below = [path for path in versions.base if path.startswith(f"{folder}/")]
@@ -187,47 +167,16 @@ def _removed(versions: Versions) -> Iterator[tuple[str, Problem]]:
         if changed and not any(path.startswith(f"{folder}/") for path in versions.theirs):
             names = ", ".join(path.removeprefix(f"{folder}/") for path in changed)
             message = f"is removed by {versions.new}, and changed here: {names}"
-            yield folder, Problem(message, file=folder)
+            yield folder, Problem(message, file=folder, hint=replacement(folder, moved))
 
 
-def _krmfiles(files: Mapping[str, bytes | None]) -> Iterator[tuple[str, Krmfile]]:
-    """Yield the Krmfiles that can be read, by their directories."""
-    for path, data in files.items():
-        if basename(path) == KRMFILE and data is not None:
-            try:
-                yield dirname(path), Krmfile(source_of(data, path))
-            except InputError:  # with markers
-                continue
-
-
-def _to_set(ours: Files, result: Mapping[str, bytes | None]) -> Iterator[Key]:
-    """Yield the setters that need a value in the result, and not in ours, where ours has the use case."""
-    before = dict(_krmfiles(ours))
-    for where, krmfile in _krmfiles(result):
-        if where not in before:
-            continue
-        setters_before = before[where].definitions.setters
-        for name, setter in krmfile.definitions.setters.items():
-            if setter.must_be_set and not (name in setters_before and setters_before[name].must_be_set):
-                yield where, name
-
-
-def _broken(ours: Files, result: Mapping[str, bytes | None]) -> dict[Problem, list[Key]]:
-    """Return the rules that are broken in the result, and not in ours, each with the setters that it names."""
-    before = {where: {problem.message for problem, _ in _breaks(krmfile)} for where, krmfile in _krmfiles(ours)}
-    return {
-        problem: [(where, name) for name in names]
-        for where, krmfile in _krmfiles(result)
-        for problem, names in _breaks(krmfile)
-        if problem.message not in before.get(where, ())
-    }
-
-
-def _breaks(krmfile: Krmfile) -> Iterator[tuple[Problem, Iterable[str]]]:
-    setters = krmfile.definitions.setters
-    try:
-        for row in rule.read(krmfile.root):
-            if problem := row.misfit(setters) or row.broken(setters):
-                yield problem, row.names
-    except InputError as error:
-        yield error.problems[0], ()
+def _to_set(before: Mapping[str, Definitions], result: Mapping[str, bytes | None]) -> Iterator[Key]:
+    """Yield the setters that need a value in the result, and not before, in use cases that there were before."""
+    for path, data in result.items():
+        where = dirname(path)
+        if basename(path) == KRMFILE and data is not None and where in before:
+            with suppress(InputError):  # it has markers
+                for name, setter in kept_values.definitions({path: data})[where].setters.items():
+                    former = before[where].setters.get(name)
+                    if setter.must_be_set and not (former and former.must_be_set):
+                        yield where, name

@@ -26,7 +26,7 @@ from packyard.writing.source import library, schemas
 from packyard.writing.source.workspace import PODS
 
 LICENSE = "LICENSE"
-#: The recipes of the release job, from the folder of the catalogue that packyard carries.
+#: The recipes of the release job, from the folder of the packages that packyard carries.
 _RECIPES = {
     "github": (".github/workflows/publish.yml", "docs/recipes/github-actions.yml"),
     "gitlab": (".gitlab-ci.yml", "docs/recipes/gitlab-ci.yml"),

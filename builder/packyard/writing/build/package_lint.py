@@ -22,8 +22,6 @@ from packyard.using.setters.packages import PackageFiles
 from packyard.writing.build import fragments, silence
 from packyard.writing.build.draft import Draft, compose_draft
 from packyard.writing.build.own_rules import judges_of
-from packyard.writing.checks import collisions
-from packyard.writing.checks.collisions import Named
 from packyard.writing.checks.enabled import Option, Trial
 from packyard.writing.checks.finding import REMOVE, Finding, finding
 from packyard.writing.checks.lint import find
@@ -54,7 +52,6 @@ class Linted:
     name: str
     findings: Sequence[Finding] = ()
     use_cases: int = 0
-    named: Sequence[Named] = ()
     options: Sequence[str] = ()
     idle: Idle = field(default_factory=dict)
     inputs: Sequence[str] = ()
@@ -88,10 +85,9 @@ def _package(here: Workspace, name: str, draft: Draft) -> Linted:
         *silence.check(here, described, draft, parsed),
         *fragments.check(here, described, draft, parsed),
     ]
-    named = [name for known in parsed for name in collisions.names(known)]
     placed = to_sources(here, {name}, findings)
     use_cases = sum(not package.where.endswith(f"/{OPTIONS}/") for package in packages)
-    return Linted(name, placed, use_cases, named, draft.options, draft.idle)
+    return Linted(name, placed, use_cases, draft.options, draft.idle)
 
 
 def _library(here: Workspace) -> Linted:

@@ -1,4 +1,4 @@
-"""What a README may say of a package: its use cases, each setter and each rule once, and its options.
+"""What a README may say of a package: its use cases, each setter once, and its options.
 
 How that is written is up to the fragments and to `readme`; docs/generated/fields.md lists the names that they may use.
 Places are use cases by their names; none are named where all have it.
@@ -62,7 +62,6 @@ def context(
         "required": required(use_cases),
         "levels": levels(use_cases),
         "parameters": parameters(use_cases),
-        "rules": rules(composed.use_cases),
         "options": options(composed.options.all, use_cases),
         "programs": sorted({name.partition("/")[0] for name in composed.programs}),
     }
@@ -92,7 +91,10 @@ def _use_case(item: Composed, objects: Sequence[Mapping[str, object]], described
 
 
 def parameters(use_cases: Sequence[Row]) -> list[Row]:
-    """Return one line per setter, in the order of the use cases' Krmfiles, those of the largest first."""
+    """Return one line per setter, in the order of the use cases' Krmfiles, those of the largest first.
+
+    One that ``serves`` is of use cases alone that only serve the others.
+    """
     everywhere, main = [use_case.path for use_case in use_cases], _main(use_cases)
     by_name: dict[str, dict[str, Setter]] = {}
     for use_case in sorted(use_cases, key=lambda use_case: -len(use_case.setters)):
@@ -120,6 +122,7 @@ def _parameter(rows: Mapping[str, Setter], main: set[str], everywhere: Sequence[
         description=first.description,
         example=first.example or "",
         places=() if rows.keys() >= main else _named(sorted(rows), everywhere),
+        serves=rows.keys().isdisjoint(main),
     )
 
 
@@ -147,20 +150,8 @@ def levels(use_cases: Sequence[Row]) -> list[tuple[str, tuple[str, ...]]]:
     return [(level, _named(paths, everywhere)) for level, paths in sorted(by_level.items())]
 
 
-def rules(composed: Sequence[Composed]) -> list[Row]:
-    """Return every rule once, in the order of the use cases, with those that it holds for."""
-    by_rule: dict[tuple[str, str], list[str]] = {}
-    for item in composed:
-        for rule in item.rules:
-            by_rule.setdefault((rule.text, rule.message), []).append(item.use_case.path)
-    everywhere = [item.use_case.path for item in composed]
-    return [
-        Row(rule=rule, message=message, places=_places(paths, everywhere)) for (rule, message), paths in by_rule.items()
-    ]
-
-
 def options(offered: Sequence[Option], use_cases: Sequence[Row]) -> list[Row]:
-    """Return the options, sorted by name."""
+    """Return the options, sorted by name; one that ``serves`` fits use cases alone that only serve the others."""
     everywhere, main = [use_case.path for use_case in use_cases], _main(use_cases)
     return [
         Row(
@@ -170,6 +161,7 @@ def options(offered: Sequence[Option], use_cases: Sequence[Row]) -> list[Row]:
             use_cases=option.use_cases,
             requires=option.requires,
             places=() if main <= set(option.use_cases) else _named(option.use_cases, everywhere),
+            serves=main.isdisjoint(option.use_cases),
         )
         for option in offered
     ]

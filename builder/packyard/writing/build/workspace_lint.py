@@ -14,8 +14,8 @@ from packyard.core.yaml.sources import Sources
 from packyard.using.kustomize import idle
 from packyard.using.setters.krmfile import NAME as KRMFILE
 from packyard.writing.build import package_lint
-from packyard.writing.build.package_lint import Linted, as_findings, to_sources
-from packyard.writing.checks import collisions, exception, explanation, written
+from packyard.writing.build.package_lint import Linted, as_findings
+from packyard.writing.checks import exception, explanation, written
 from packyard.writing.checks.finding import Finding, finding
 from packyard.writing.checks.lint import in_order
 from packyard.writing.source import parts, workspace
@@ -29,7 +29,7 @@ _ALWAYS = ("does-not-compose", "unreadable")
 
 def lint(here: Workspace, name: str) -> list[Finding]:
     """Return what is wrong with one package by itself, as it is now."""
-    here = workspace.read(here.root_dir, libraries=here.libraries)
+    here = workspace.read(here.root_dir)
     return judge(here, [package_lint.lint(here, name)], alone=True)
 
 
@@ -43,7 +43,6 @@ def judge(here: Workspace, linted: Sequence[Linted], *, alone: bool = False) -> 
     if is_all and not here.is_library:
         linted = [*linted, package_lint.lint_unused(here)]
     findings = [item for package in linted for item in package.findings]
-    findings += to_sources(here, names, collisions.check(named for package in linted for named in package.named))
     sound = [package for package in linted if not package.is_broken]
     is_whole = is_all and len(sound) == len(linted)
     findings += as_findings(_idle(here, linted)) if is_whole and not here.is_library else []
@@ -54,9 +53,8 @@ def judge(here: Workspace, linted: Sequence[Linted], *, alone: bool = False) -> 
     is_known = is_whole and not here.is_library  # where others may need an exception
     judged = [path for path in paths if path.startswith(own) or (is_known and is_own(path))]
     files = {here.sources.shown(path): here.sources.read(path) for path in paths}
-    unjudged = () if is_whole else collisions.BETWEEN
     shown = set(map(here.sources.shown, judged))
-    remaining = exception.apply(_once(findings), files, shown, shipped=True, unjudged=unjudged)
+    remaining = exception.apply(_once(findings), files, shown, shipped=True)
     return in_order([*_as_severe(remaining, here.severities), *_unknown(here)])
 
 

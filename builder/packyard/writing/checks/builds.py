@@ -1,77 +1,77 @@
-"""What a tree builds: the objects that each of its kustomizations takes from files.
+"""What a tree builds: the objects that each of its kustomizations takes from files, as patches and labels make them.
 
     base/kustomization.yaml    resources: [cm.yaml]
     prod/kustomization.yaml    resources: [../base]          builds base/cm.yaml;
                                patches: [{path: p.yaml}]     p.yaml is a patch
 
 A kustomization that another one refers to is not a build of its own, nor is a Component. The objects of files without
-a kustomization in their folder or above make one build. In a package, objects beside a kustomization that none mentions
-make one too: a user may add them. Of programs, Components that use cases share, the names of the ConfigMaps are known,
-and patches of these change no other object.
+a kustomization in their folder or above make one build. What only kustomize knows to do leaves a build incomplete.
 """
 
 from __future__ import annotations
 
 import posixpath
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 
+from packyard.core.errors import InputError, suggest
 from packyard.core.kubernetes import images, kustomization
 from packyard.core.kubernetes.kinds import LOCAL, is_local
 from packyard.core.kubernetes.kustomization import GROUP, NAMES, referred
-from packyard.core.yaml.document import mappings, walk
-from packyard.core.yaml.node import Document, MappingNode, Scalar
-from packyard.using.kustomize.accumulate import SourceObject
+from packyard.core.yaml import aliases, make
+from packyard.core.yaml.document import items, mappings
+from packyard.core.yaml.fields import Fields
+from packyard.core.yaml.node import Collection, Document, MappingNode, Scalar, SequenceNode
+from packyard.core.yaml.span import embedded
+from packyard.using.kustomize import selector
+from packyard.using.kustomize.accumulate import SourceObject, accumulate
+from packyard.using.kustomize.part import Part, Patch
+from packyard.using.kustomize.patch import AbsentError, MisfitError
 from packyard.using.options.folder import PROGRAMS
-from packyard.writing.checks import changes, generated
-from packyard.writing.checks.finding import Finding
+from packyard.writing.checks import generated
+from packyard.writing.checks.explanation import Severity
+from packyard.writing.checks.finding import Finding, breach, finding
 
-#: The fields of a kustomization of which it is known what they do to names and references.
+_PATCHES = ("patchesStrategicMerge", "patches", "patchesJson6902")
+#: The fields of a kustomization of which it is known here what they do.
 _FOLLOWED = (
     *("apiVersion", "kind", "metadata", "resources", "namespace", "bases", "components", "images", "replicas"),
-    *("commonAnnotations", "buildMetadata", "sortOptions", "namePrefix", "nameSuffix"),
+    *("commonAnnotations", "buildMetadata", "sortOptions", "namePrefix", "nameSuffix", "labels", "commonLabels"),
     *("configMapGenerator", "secretGenerator", "generatorOptions"),  # whose names are known
-    # which `changes` makes:
-    *("patches", "patchesStrategicMerge", "patchesJson6902", "replacements", "labels", "commonLabels"),
+    *_PATCHES,
 )
-#: The fields that change the names of objects.
-RENAMING = ("namePrefix", "nameSuffix")
-
-#: The fields of a kustomization that make objects whose names nobody knows here, or change which there are.
-_MAKING = (
-    "generators",
-    "transformers",
-    "helmCharts",
-    "helmChartInflationGenerator",
-)
-
+#: The fields that tell the objects of one kustomization from equal ones of another.
+_RENAMING = ("namePrefix", "nameSuffix", "namespace")
+#: Where objects have the labels of their pods, and where kinds select by them.
+_TEMPLATES = (("spec", "template"), ("spec", "jobTemplate", "spec", "template"))
+_SELECTORS = {
+    **dict.fromkeys(("Deployment", "DaemonSet", "ReplicaSet", "StatefulSet"), ("spec", "selector", "matchLabels")),
+    "Service": ("spec", "selector"),
+}
 #: How deep kustomizations are followed.
 _DEEPEST = 100
 
 Files = Mapping[str, Sequence[Document]]
+Programs = Mapping[str, Sequence[MappingNode]]
 
 
 @dataclass(frozen=True, slots=True)
 class Build:
     """The objects that are applied to a cluster together, each once.
 
-    ``complete`` says that no object can come from elsewhere or be changed by a kustomization. ``apart`` has for each
-    object, by its node, the kustomizations that rename it. ``kustomizations`` are the ones that it is built by, and
-    ``is_whole`` says that all their objects are known: none comes from elsewhere. ``is_loose`` says that nothing puts
-    the files together: neither a kustomization nor a Krmfile. ``generated`` are the ConfigMaps and Secrets that its
-    kustomizations make, with their keys. ``removed`` are the objects that patches take out, ``refused`` the patches
-    that kustomize refuses.
+    ``complete`` says that no object can come from elsewhere or be changed by a kustomization. ``kustomizations`` are
+    the ones that it is built by. ``is_loose`` says that nothing puts the files together: neither a kustomization nor a
+    Krmfile. ``generated`` are the ConfigMaps and Secrets that its kustomizations make, with their keys, ``findings``
+    what is wrong with their patches.
     """
 
     objects: tuple[MappingNode, ...]
     complete: bool
-    apart: Mapping[int, str] = field(default_factory=dict)
     kustomizations: tuple[MappingNode, ...] = ()
-    is_whole: bool = False
     is_loose: bool = False
     generated: tuple[MappingNode, ...] = ()
-    removed: tuple[MappingNode, ...] = ()
-    refused: tuple[Finding, ...] = ()
+    findings: tuple[Finding, ...] = ()
 
     def image(self, reference: str) -> str:
         """Return an image as the kustomizations leave it."""
@@ -82,169 +82,203 @@ class Build:
 
 
 def find(
-    paths: Collection[str],
-    files: Files,
-    *,
-    is_loose: bool = False,
-    programs: Mapping[str, Sequence[MappingNode]] | None = None,
+    paths: Iterable[str], files: Files, *, is_loose: bool = False, programs: Programs | None = None
 ) -> list[Build]:
     """Return the builds of a tree: ``paths`` are those of its files, ``files`` the documents of YAML files.
 
     The rest, which no kustomization has, is one build; if it ``is_loose``, one for each folder. ``programs`` is what
     folders beside the tree generate, by the folders' names.
     """
-    kustomizations = _Kustomizations(paths, files, programs or {})
+    tree = _Tree(paths, files, programs or {})
     rest: dict[str, list[MappingNode]] = {}
     for path in files:
-        if not kustomizations.has_above(path):
+        if not tree.has_above(path):
             rest.setdefault(posixpath.dirname(path) if is_loose else "", []).extend(_objects(files[path]))
-    builds = [kustomizations.build(folder) for folder in kustomizations.tops()]
-    beside = [] if is_loose else [tuple(kustomizations.beside(folder)) for folder in kustomizations.tops()]
-    builds += [Build(roots, complete=False) for roots in beside if roots]
+    builds = [_Builder(tree).build(folder) for folder in tree.tops()]
     builds += [Build(tuple(roots), complete=True, is_loose=is_loose) for roots in rest.values() if roots]
     return builds or [Build((), complete=True)]
 
 
-_Gathered = dict[SourceObject, str]
+class _Tree:
+    """The files of a tree, and its kustomizations by their folders, with the paths that they build on."""
 
-
-@dataclass(slots=True)
-class _Known:
-    """What is known of a build while its kustomizations are followed."""
-
-    complete: bool = True
-    whole: bool = True
-    depth: int = 0
-    seen: set[str] = field(default_factory=set)
-    made: set[SourceObject] = field(default_factory=set)
-    roots: list[MappingNode] = field(default_factory=list)
-    removed: list[MappingNode] = field(default_factory=list)
-    refused: list[Finding] = field(default_factory=list)
-
-
-class _Kustomizations:
-    """The kustomizations of a tree, by the folders that they are in."""
-
-    def __init__(self, paths: Collection[str], files: Files, programs: Mapping[str, Sequence[MappingNode]]) -> None:
-        self._files = files
+    def __init__(self, paths: Iterable[str], files: Files, programs: Programs) -> None:
+        self.files = files
         self._programs = programs
-        self._file = {
-            posixpath.dirname(path): path
+        self.kustomizations = {
+            posixpath.dirname(path): _root(files.get(path, ()))
             for name in reversed(NAMES)
             for path in paths
             if posixpath.basename(path) == name
         }
-        self._root = {folder: _root(files.get(path, ())) for folder, path in self._file.items()}
-        self._taken = {folder: list(self._entries(folder, root)) for folder, root in self._root.items()}
+        self.parts = {folder: list(_parts(folder, root)) for folder, root in self.kustomizations.items()}
 
     def has_above(self, path: str) -> bool:
         """Say whether a kustomization is in the folder of a file or in one above."""
         folder = posixpath.dirname(path)
-        while folder and folder not in self._file:
+        while folder and folder not in self.kustomizations:
             folder = posixpath.dirname(folder)
-        return folder in self._file
+        return folder in self.kustomizations
 
     def tops(self) -> Iterator[str]:
         """Yield the folders of those that no other refers to, or that refer to one another in a circle."""
-        parts = {path for folder, paths in self._taken.items() for path in paths if path != folder}
-        for folder, root in self._root.items():
-            if folder not in parts and not (root and root.text("kind") == "Component"):
+        parts = {path for folder, paths in self.parts.items() for path in paths if path != folder}
+        for folder, root in self.kustomizations.items():
+            if folder not in parts and not _is_component(root):
                 yield folder
 
-    def build(self, top: str) -> Build:
-        """Return the build of a kustomization; one that is referred to twice is followed once."""
-        state = _Known()
-        gathered = self._gather(top, "", state)
-        apart = {id(source.root): names for source, names in gathered.items()}
-        return Build(
-            tuple(source.root for source in gathered if source not in state.made),
-            state.complete,
-            apart,
-            tuple(state.roots),
-            state.whole,
-            generated=tuple(source.root for source in gathered if source in state.made),
-            removed=tuple(state.removed),
-            refused=tuple(state.refused),
-        )
-
-    def _gather(self, path: str, names: str, state: _Known, gathered: _Gathered | None = None) -> _Gathered:
-        """Return the objects of a file or a kustomization, with what renames them; a Component changes ``gathered``."""
-        gathered = {} if gathered is None else gathered
-        if path in state.seen:
-            return gathered
-        state.seen.add(path)
-        if path in self._root and state.depth < _DEEPEST:
-            state.depth += 1
-            self._follow(path, names, state, gathered)
-            state.depth -= 1
-        elif path in self._files:
-            objects = list(_objects(self._files[path]))
-            state.whole = state.whole and bool(objects)  # an empty file is filled in by somebody
-            gathered.update((SourceObject(item, ""), names) for item in objects)
-        elif made := self._made(path):
-            self._generate(made, names, state, gathered)
-        else:
-            state.complete = state.whole = False
-        return gathered
-
-    def _follow(self, path: str, names: str, state: _Known, gathered: _Gathered) -> None:
-        root = self._root[path]
-        state.roots += [root] if root else []
-        is_plain = root is not None and kustomization.has_lists(root) and not any(map(root.get, _MAKING))
-        state.whole = state.whole and is_plain
-        if root is None or not all(entry.name in _FOLLOWED for entry in root.entries):
-            state.complete = False
-        is_renamed = bool(root and any(root.get(name) is not None for name in (*RENAMING, "namespace")))
-        if len(state.seen) > 1 and is_renamed:
-            names, state.complete = f"{len(state.seen)} {names}", False
-        self._generate(generated.objects(root) if root else (), names, state, gathered)
-        for part in self._taken[path]:
-            below = self._root.get(part)
-            if below and below.text("kind") == "Component":
-                self._gather(part, names, state, gathered)
-            else:
-                gathered.update(self._gather(part, names, state))
-        if root is None:
-            return
-        is_certain = state.whole and not any(gathered.values())  # this one renames after its patches
-        is_known = all(source.root.get("data") for source in state.made)
-        changed = changes.apply(root, path, self._files, list(gathered), is_certain=is_certain, is_known=is_known)
-        state.complete = state.complete and changed.complete
-        state.refused += changed.findings
-        for gone in set(gathered) - set(changed.objects):
-            state.removed.append(gone.root)
-            del gathered[gone]
-
-    @staticmethod
-    def _generate(roots: Iterable[MappingNode], names: str, state: _Known, gathered: _Gathered) -> None:
-        made = [SourceObject(root, "") for root in roots]
-        state.made.update(made)
-        gathered.update(dict.fromkeys(made, names))
-
-    def _made(self, path: str) -> Sequence[MappingNode]:
+    def made(self, path: str) -> Sequence[MappingNode]:
         """Return what programs beside the tree generate."""
         folder, name = posixpath.split(path)
         is_program = posixpath.basename(folder) == PROGRAMS and path.startswith("..")
         return self._programs.get(name, ()) if is_program else ()
 
-    def beside(self, folder: str) -> Iterator[MappingNode]:
-        """Yield the objects in a kustomization's folder that no kustomization says a word of.
 
-        Beside one that cannot be read nobody knows what is an object, and what a patch.
-        """
-        if self._root[folder] is None:
+@dataclass(slots=True)
+class _Builder:
+    """Follows the kustomizations of one build, each once."""
+
+    tree: _Tree
+    complete: bool = True
+    followed: list[MappingNode] = field(default_factory=list)
+    made: list[SourceObject] = field(default_factory=list)
+    findings: list[Finding] = field(default_factory=list)
+    _seen: set[str] = field(default_factory=set)
+
+    def build(self, top: str) -> Build:
+        """Return what a kustomization builds."""
+        objects: list[SourceObject] = []
+        self._gather(top, objects, 0)
+        roots = [item.root for item in objects if item not in self.made]
+        made = tuple(item.root for item in self.made)
+        return Build(tuple(roots), self.complete, tuple(self.followed), generated=made, findings=tuple(self.findings))
+
+    def _gather(self, path: str, objects: list[SourceObject], depth: int) -> None:
+        """Add the objects of a file or a kustomization; a Component changes those that there are."""
+        if path in self._seen:
             return
-        texts = [node.value for root in self._root.values() if root for node in walk(root) if isinstance(node, Scalar)]
-        named = {posixpath.basename(text) for text in texts}
-        for path, documents in self._files.items():
-            if posixpath.dirname(path) == folder and posixpath.basename(path) not in named:
-                yield from (root for root in _objects(documents) if root.mapping("metadata"))
+        self._seen.add(path)
+        if path in self.tree.kustomizations and depth < _DEEPEST:
+            self._follow(path, self.tree.kustomizations[path], objects, depth)
+        elif path in self.tree.files:
+            roots = list(_objects(self.tree.files[path]))
+            self.complete = self.complete and bool(roots)  # an empty file is filled in by somebody
+            objects += (SourceObject(root, "") for root in roots)
+        else:
+            made = self.tree.made(path)
+            self.complete = self.complete and bool(made)
+            self._generate(made, objects)
 
-    def _entries(self, folder: str, root: MappingNode | None) -> Iterator[str]:
-        """Yield the paths of the files and folders that a kustomization refers to."""
-        for text in referred(root):
-            path = posixpath.normpath(posixpath.join(folder, text))
-            yield "" if path == "." else path
+    def _follow(self, folder: str, root: MappingNode | None, objects: list[SourceObject], depth: int) -> None:
+        own = objects if _is_component(root) else []
+        self._generate(generated.objects(root) if root else (), own)
+        for part in self.tree.parts[folder]:
+            self._gather(part, own, depth + 1)
+        is_known = root and kustomization.has_lists(root) and all(entry.name in _FOLLOWED for entry in root.entries)
+        self.complete = self.complete and bool(is_known)
+        if root:
+            self.followed.append(root)
+            self._change(root, folder, own)
+            self.complete = self.complete and not (depth and any(root.get(name) is not None for name in _RENAMING))
+        if own is not objects:
+            objects += own
+
+    def _generate(self, roots: Iterable[MappingNode], objects: list[SourceObject]) -> None:
+        made = [SourceObject(root, "") for root in roots]
+        self.made += made
+        objects += made
+
+    def _change(self, root: MappingNode, folder: str, objects: list[SourceObject]) -> None:
+        """Patch and label objects as a kustomization says; what kustomize alone can do is left as it is."""
+        for patch in _patches(root, folder, self.tree.files):
+            if patch:
+                self._patch(patch, objects)
+            else:
+                self.complete = False
+        try:
+            for labels, is_selected in _labels(root):
+                for item in objects:
+                    _label(item, labels, is_selected=is_selected)
+        except InputError:  # a text where labels stand, of which the schema tells
+            self.complete = False
+
+    def _patch(self, patch: Patch, objects: list[SourceObject]) -> None:
+        """Patch objects; find a patch that is for none, and operations that do not fit, where all objects are known."""
+        root, rule = patch.document.root, "entry-without-target"
+        is_certain = self.complete and all(item.root.get("data") for item in self.made)
+        if not any(_is_for(patch, item) for item in objects):
+            named = root.find("metadata", "name") if root and patch.target is None else None
+            is_elsewhere = named and root and root.find("metadata", "namespace")  # which kustomize may give objects
+            if is_certain and not is_elsewhere:
+                place = patch.entry.get("target") or named or patch.entry
+                severity: Severity = "warning" if patch.target is not None else "error"
+                names = (item.identity[3] for item in objects)
+                hint = suggest(place.value, names) if isinstance(place, Scalar) else "correct the target"
+                self.findings.append(breach(rule, place, "there is no object for this patch", hint, severity=severity))
+            return
+        try:
+            accumulate(Part("", patches=(patch,)), objects)
+        except InputError as error:  # or what kustomize alone follows
+            self.complete = False
+            if is_certain and isinstance(root, SequenceNode) and not isinstance(error, AbsentError):
+                severity = "error" if isinstance(error, MisfitError) else "warning"
+                self.findings += (finding(rule, problem, severity) for problem in error.problems)
+
+
+def _is_for(patch: Patch, item: SourceObject) -> bool:
+    if patch.target is not None:
+        return selector.selects(patch.target, item.root, item.identity)
+    root = patch.document.root
+    return isinstance(root, MappingNode) and selector.is_same(selector.identity(root), item.identity)
+
+
+def _patches(root: MappingNode, folder: str, files: Files) -> Iterator[Patch | None]:
+    """Yield the patches of a kustomization, in files or in place; None for what cannot be read."""
+    for node in (node for key in _PATCHES for node in items(root.get(key))):
+        text = node if isinstance(node, Scalar) else node.get("path") or node.get("patch")
+        fields = Fields(node, root.source.name, "patches")
+        target = selector.read(fields, "target") if isinstance(node, MappingNode) else None
+        documents: Sequence[Document] = ()
+        if isinstance(text, Scalar):
+            with suppress(InputError):
+                path = posixpath.normpath(posixpath.join(folder, text.value))
+                documents = files.get(path) or aliases.read(embedded(text))
+        is_read = documents and all(isinstance(document.root, Collection) for document in documents)
+        is_read = is_read and (target is None or not fields.problems)
+        yield from (Patch(document, target, node) for document in documents) if is_read else (None,)
+
+
+def _labels(root: MappingNode) -> Iterator[tuple[MappingNode, bool]]:
+    """Yield the labels that a kustomization adds, and whether it adds them to selectors, too."""
+    if common := root.mapping("commonLabels"):
+        yield common, True
+    for entry in mappings(root.get("labels")):
+        if pairs := entry.mapping("pairs"):
+            yield pairs, entry.text("includeSelectors") == "true"
+
+
+def _label(item: SourceObject, labels: MappingNode, *, is_selected: bool) -> None:
+    """Add labels to an object, its pods and its selector; other selectors, too, select no less with kustomize's."""
+    root, kind = item.root, item.root.text("kind")
+    paths: list[tuple[str, ...]] = [("metadata", "labels")]
+    paths += [(*path, "metadata", "labels") for path in _TEMPLATES if root.mapping(*path, "spec")]
+    paths += [_SELECTORS[kind]] if is_selected and kind in _SELECTORS and root.mapping("spec") else []
+    for path in paths:
+        merge = labels
+        for name in reversed(path):
+            merge = make.mapping(labels.source.name, {name: merge})
+        item.merge(merge)
+
+
+def _parts(folder: str, root: MappingNode | None) -> Iterator[str]:
+    """Yield the paths of the files and folders that a kustomization refers to."""
+    for text in referred(root):
+        path = posixpath.normpath(posixpath.join(folder, text))
+        yield "" if path == "." else path
+
+
+def _is_component(root: MappingNode | None) -> bool:
+    return root is not None and root.text("kind") == "Component"
 
 
 def _root(documents: Iterable[Document]) -> MappingNode | None:
@@ -254,8 +288,8 @@ def _root(documents: Iterable[Document]) -> MappingNode | None:
 def _objects(documents: Iterable[Document]) -> Iterator[MappingNode]:
     roots = (document.root for document in documents)
     for root in (node for node in roots if isinstance(node, MappingNode) and _is_object(node)):
-        items = mappings(root.get("items")) if root.text("kind").endswith("List") else []
-        yield from items if items and all(map(_is_object, items)) else [root]
+        members = mappings(root.get("items")) if root.text("kind").endswith("List") else []
+        yield from members if members and all(map(_is_object, members)) else [root]
 
 
 def _is_object(root: MappingNode) -> bool:

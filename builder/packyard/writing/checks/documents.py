@@ -20,12 +20,9 @@ from packyard.writing.checks.markdown import Page, Table
 from packyard.writing.checks.pages import Folder, at
 
 _NAME = re.compile(r"[A-Za-z][\w.-]*\Z")
-_WORD = re.compile(r"[A-Za-z][\w.-]*\w")
 _NAMING = re.compile(r"(?i)\W*(name|parameter|setter|variable|option|key)s?\W*\Z")
 _STATING = re.compile(r"(?i)\W*(default|shipped|value|preset)", re.IGNORECASE)
 _EXTERNAL = re.compile(r"[a-z][a-z0-9+.-]*:|//|#\Z", re.IGNORECASE)
-#: What a generator of sites makes a page of.
-_PAGES = (".md", ".rst", "/index.md", "/_index.md", "/README.md")
 #: At least so many setters of a table's rows make it one of parameters.
 _FEWEST = 2
 
@@ -49,19 +46,10 @@ def _links(path: str, page: Page, pages: Mapping[str, Page], folder: Folder, pla
         if file.startswith("/") or (file and folder.has(linked) is None):
             continue
         if file and not folder.has(linked):
-            if _is_of_site(file, linked, page, folder):
-                continue
             yield at("dead-link", place, line, f"there is no {target}", "correct the path, or remove the link")
         elif anchor and linked in pages and anchor.lower() not in pages[linked].anchors:
             hint = suggest(anchor, pages[linked].anchors)
             yield at("dead-link", place, line, f"{linked} has no heading for #{anchor}", hint)
-
-
-def _is_of_site(file: str, linked: str, page: Page, folder: Folder) -> bool:
-    """Say whether a link may be to a page as a generator of sites names it: ``limits`` or ``limits/``, not its file."""
-    if posixpath.splitext(file)[1]:
-        return False
-    return page.is_source or any(folder.has(f"{linked}{end}") for end in _PAGES)
 
 
 def _tables(path: str, page: Page, folder: Folder, place: str) -> Iterator[Finding]:
@@ -79,9 +67,8 @@ def _tables(path: str, page: Page, folder: Folder, place: str) -> Iterator[Findi
         named |= {name for _, name, _ in names}
         first = first or table.line
         yield from _rows(table, names, setters, place)
-    words = {word for table in page.tables for _, row in table.rows for cell in row for word in _WORD.findall(cell)}
-    for name in sorted(setters.keys() - words) if named else ():
-        hint = "add a row, or write the page again by packyard build --readmes"
+    for name in sorted(setters.keys() - page.words) if named else ():
+        hint = "add a row, or write the page again by packyard build"
         yield at("undocumented-parameter", place, first, f"the table of parameters lacks {name}", hint)
 
 

@@ -49,7 +49,7 @@ _Objects = Sequence[tuple[MappingNode | None, MappingNode]]
 
 def _enable(parsed: Parsed, build: Build, option: Option) -> _Objects:
     """Return the objects of a build of a package with an option; none where it does not fit, or changes nothing."""
-    own = _own(parsed, build)
+    own = build.objects
     beside = [root for name in option.beside for root in _roots(parsed, name) if root not in own]
     begun = [SourceObject(root, "") for root in (*own, *beside)]
     objects = list(begun)
@@ -78,18 +78,14 @@ class Trial:
             for option in self.options:
                 if roots := _enable(parsed, build, option):
                     revised = parsed.revised(build, roots, self.defined, frozenset(option.files))
-                    findings = find_built(revised, judges=self.judges)
-                    yield from (_placed(finding, option, roots) for finding in findings if _key(finding) not in keys)
+                    own = option.files | {parsed.where + name for name in option.beside}
+                    for each in find_built(revised, judges=self.judges):
+                        if _key(each) not in keys:
+                            yield each if each.file in own else _placed(each, option, roots)
 
 
 def _key(finding: Finding) -> tuple[str, int, int, str]:
     return finding.file, finding.line, finding.column, finding.rule
-
-
-def _own(parsed: Parsed, build: Build) -> list[MappingNode]:
-    """Return the objects of a build that stand in files, not in the text of a workflow."""
-    written = {id(root) for path in parsed.files for root in _roots(parsed, path)}
-    return [root for root in build.objects if id(root) in written]
 
 
 def _roots(parsed: Parsed, path: str) -> Iterator[MappingNode]:
@@ -101,9 +97,7 @@ def _roots(parsed: Parsed, path: str) -> Iterator[MappingNode]:
 
 
 def _placed(finding: Finding, option: Option, roots: _Objects) -> Finding:
-    """Return a finding at its option: where its place is not there, at the patch for the object that has it."""
-    if finding.file in option.files:
-        return finding
+    """Return a finding at its option, at the patch for the object that has it."""
     having = [new for _, new in roots if new.source.name == finding.file]
     file, line, column = next(_places(option.part, having), (finding.file, finding.line, finding.column))
     message = f"with the option {option.name}, {finding.message}"

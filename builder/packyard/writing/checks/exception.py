@@ -46,17 +46,12 @@ class _Exception:
 
 
 def apply(
-    findings: Iterable[Finding],
-    files: Mapping[str, bytes],
-    judged: Collection[str],
-    *,
-    shipped: bool,
-    unjudged: Collection[str] = (),
+    findings: Iterable[Finding], files: Mapping[str, bytes], judged: Collection[str], *, shipped: bool
 ) -> list[Finding]:
     """Return the findings that no exception in the files takes away, and what is wrong with the exceptions.
 
-    ``judged`` are the files of which every finding is known, so that an exception there has to be needed, unless its
-    rule is ``unjudged``; without ``shipped``, one to a rule for what is shipped need not be.
+    ``judged`` are the files of which every finding is known, so that an exception there has to be needed; without
+    ``shipped``, one to a rule for what is shipped need not be.
     """
     comments = {(each.file, each.applies, each.rule): each for name in files for each in _find(name, files[name])}
     left, used = list[Finding](), set[tuple[str, int, str]]()
@@ -67,7 +62,7 @@ def apply(
         else:
             left.append(each)
     for key, comment in comments.items():
-        is_needed = key in used or comment.file not in judged or comment.rule in unjudged
+        is_needed = key in used or comment.file not in judged
         left += _faults(comment, is_needed=is_needed, shipped=shipped)
     return left
 

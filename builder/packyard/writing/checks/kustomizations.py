@@ -36,16 +36,15 @@ _LISTS = ("resources", "components", "bases", "crds", "configurations", "generat
 _REMOTE = re.compile(r"[a-z][a-z0-9+.-]*::?/?/|git@|[^/]*\.[a-z]{2,}/.|.*(\?|\.git\b)", re.IGNORECASE)
 
 
-def check(parsed: Parsed, exists: Exists) -> Iterator[Finding]:
-    """Find what kustomize refuses or passes over; ``exists`` says which files are there."""
-    roots = _kustomizations(parsed)
-    for root in roots:
+def check(parsed: Parsed, exists: Exists | None) -> Iterator[Finding]:
+    """Find what kustomize refuses or passes over; ``exists`` says which files are there, if anybody knows."""
+    for root in _kustomizations(parsed):
         yield from _fields(root)
-        yield from _paths(root, exists)
-    yield from _unlisted(roots, parsed)
+        yield from _paths(root, exists) if exists else ()
+    yield from _unlisted(parsed)
     for build in parsed.builds:
-        yield from build.refused
-        if build.is_whole and build.kustomizations:
+        yield from build.findings
+        if build.complete and build.kustomizations:
             yield from _unreached(build, parsed)
 
 
@@ -95,38 +94,39 @@ def _named(root: MappingNode) -> Iterator[tuple[Scalar, str]]:
                     yield item, item.value.partition("=")[2] or item.value
 
 
-def _unlisted(roots: list[MappingNode], parsed: Parsed) -> Iterator[Finding]:
-    """Find manifests beside a kustomization that none takes in, neither as objects nor as patches."""
-    folders = {posixpath.dirname(root.source.name) for root in roots}
-    folders -= {posixpath.dirname(root.source.name) for root in roots if not kustomization.has_lists(root)}
-    listed = {
+def listed(parsed: Parsed) -> set[str]:
+    """Return the files and folders that kustomizations name."""
+    return {
         posixpath.normpath(posixpath.join(posixpath.dirname(root.source.name), text))
-        for root in roots
+        for root in _kustomizations(parsed)
         for _, text in _named(root)
     }
+
+
+def _unlisted(parsed: Parsed) -> Iterator[Finding]:
+    """Find manifests beside a kustomization that none takes in, neither as objects nor as patches."""
+    roots, taken_in = _kustomizations(parsed), listed(parsed)
+    folders = {posixpath.dirname(root.source.name) for root in roots}
+    folders -= {posixpath.dirname(root.source.name) for root in roots if not kustomization.has_lists(root)}
     objects = (root for document in parsed.documents if isinstance(root := document.root, MappingNode))
     first = {root.source.name: root for root in reversed([*objects]) if root.mapping("metadata") and root.get("kind")}
     for file, root in first.items():
         is_beside = posixpath.dirname(file) in folders and not _is_kustomization(root)
-        if is_beside and posixpath.normpath(file) not in listed:
+        if is_beside and posixpath.normpath(file) not in taken_in:
             message = "no kustomization takes this file in, so nothing of it is applied"
             yield breach("unlisted-file", root, message, "list it in resources, or remove it")
 
 
 def _unreached(build: Build, parsed: Parsed) -> Iterator[Finding]:
     """Find images and replicas of a kustomization that reach no object, where all objects are known."""
-    containers = [item for root in build.objects for item in parsed.containers_of(root)]
-    containers += [container for pod in pods.find_all(build.removed) for container in pod.containers]
+    # What patches take out of a build is there for the kustomizations below.
+    roots = [root for document in parsed.documents if isinstance(root := document.root, MappingNode)]
+    containers = [container for pod in pods.find_all([*build.objects, *roots]) for container in pod.containers]
     used = {images.parse(container.text("image")).name for container in containers}
-    names = {called(root) for root in (*build.objects, *build.removed, *build.generated)} - {""}
+    names = {called(root) for root in (*build.objects, *roots, *build.generated)} - {""}
     renamed = {new.get("newName", "") for root in build.kustomizations for _, new in kustomization.images(root)}
-    replacements = [replacement for root in build.kustomizations for replacement in mappings(root.get("replacements"))]
-    targets = [target for replacement in replacements for target in mappings(replacement.get("targets"))]
-    # Configurations say where more images stand, and replacements may put others there.
-    is_open = any("image" in path.value for target in targets for path in scalars(target.get("fieldPaths")))
-    is_open = is_open or any(root.get("configurations") for root in build.kustomizations)
     for root in build.kustomizations:
-        for image in mappings(root.get("images")) if not is_open else ():
+        for image in mappings(root.get("images")):
             old = image.scalar("name")
             if old and used and old.value not in used | renamed:
                 message = f"no container has the image {old.value}"

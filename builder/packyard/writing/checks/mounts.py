@@ -21,8 +21,6 @@ from packyard.writing.checks.parsed import Parsed
 
 #: Volumes with directories that others own: a claim, an export, a directory of the node.
 _FOREIGN = ("persistentVolumeClaim", "nfs", "hostPath", "ephemeral", "csi")
-#: Volumes whose files the kubelet writes, as root, with a mode.
-_WRITTEN = ("secret", "configMap", "projected", "downwardAPI")
 #: Variables that say where results go.
 _RESULTS = re.compile(r"(^|_)(OUTPUT|CHECKPOINT|CHECKPOINTS|CKPT|RESULTS?)_(DIR|DIRECTORY|PATH)$")
 #: A word of a command that is a file, or an option with one.
@@ -62,7 +60,6 @@ def check(parsed: Parsed) -> Iterator[Finding]:
                 mounts = list(_mounts(container, volumes))
                 if mounts:
                     yield from _results(mounts, container, parsed)
-                yield from _home(mounts, container, parsed)
                 yield from _missing_files(mounts, container, parsed)
 
 
@@ -103,17 +100,6 @@ def _results(mounts: list[_Mount], container: MappingNode, parsed: Parsed) -> It
 def _nearest(mounts: list[_Mount], path: str) -> _Mount | None:
     """Return the mount that a path is on: of those above it, the one with the longest path."""
     return max((mount for mount in mounts if mount.holds(path)), key=lambda mount: len(mount.path.value), default=None)
-
-
-def _home(mounts: list[_Mount], container: MappingNode, parsed: Parsed) -> Iterator[Finding]:
-    """Find a home where the container cannot write, as its files are read-only and nothing is mounted there."""
-    context, home = container.mapping("securityContext"), variables.find(container, parsed).value("HOME")
-    if not home or not home.value.startswith("/") or not context or context.text("readOnlyRootFilesystem") != "true":
-        return
-    nearest = _nearest(mounts, home.value)
-    if nearest is None or nearest.is_read_only or any(nearest.volume.get(kind) for kind in _WRITTEN):
-        message = f"HOME is {home.value}, where this container can write nothing"
-        yield breach("home-read-only", home, message, "mount an emptyDir there, or name another")
 
 
 def _missing_files(mounts: list[_Mount], container: MappingNode, parsed: Parsed) -> Iterator[Finding]:

@@ -19,7 +19,7 @@ from packyard.writing.checks.longest import limited, longest
 from packyard.writing.checks.parsed import Parsed
 
 _OPEN = re.compile(r"\$\{|^\$\w")
-#: The highest index that is counted on: that of a number without a maximum, or with one that only keeps it in 32 bits.
+#: The highest index that is counted on: that of a number without a maximum.
 _ANY_INDEX = 9999
 
 

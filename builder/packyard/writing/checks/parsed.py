@@ -11,11 +11,11 @@ from functools import partial
 
 from packyard.core.errors import InputError, Problem
 from packyard.core.kubernetes import kustomization, pods
-from packyard.core.kubernetes.kinds import called, is_kind, name_of
+from packyard.core.kubernetes.kinds import is_kind, name_of
 from packyard.core.kubernetes.pods import Pod
 from packyard.core.work.memo import Memo
 from packyard.core.yaml import aliases
-from packyard.core.yaml.document import all_comments, check_keys, entries, parse_file
+from packyard.core.yaml.document import all_comments, check_keys, parse_file
 from packyard.core.yaml.node import Comment, Document, MappingNode, Node, Source
 from packyard.using.setters import fields
 from packyard.using.setters.comment import is_marked
@@ -23,12 +23,9 @@ from packyard.using.setters.definition import Definitions
 from packyard.using.setters.fields import Binding
 from packyard.using.setters.krmfile import Krmfile
 from packyard.using.setters.packages import PackageFiles, read_krmfile
-from packyard.writing.checks import builds, embedded, generated, layout
+from packyard.writing.checks import builds, generated, layout
 from packyard.writing.checks.builds import Build
 from packyard.writing.checks.finding import Finding, finding
-
-#: Where ConfigMaps and Secrets have their keys.
-_DATA = ("data", "stringData", "binaryData")
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,15 +63,9 @@ class Parsed:
         return bool(self.definitions.setters)
 
     @property
-    def generated(self) -> dict[tuple[str, str], frozenset[str] | None]:
-        """The keys of what its kustomizations generate, by kind and name; None where nobody knows all of them."""
-        keys: dict[tuple[str, str], frozenset[str] | None] = {}
-        for root in (root for build in self.builds for root in build.generated):
-            name, data = (root.text("kind"), called(root)), root.get("data")
-            before = keys.get(name, frozenset())
-            own = frozenset(entry.name for field in _DATA for entry in entries(root.get(field)))
-            keys[name] = None if data is None or before is None else before | own
-        return keys
+    def generated(self) -> list[MappingNode]:
+        """The ConfigMaps and Secrets that its kustomizations generate."""
+        return [root for build in self.builds for root in build.generated]
 
     @property
     def documents(self) -> list[Document]:
@@ -141,7 +132,7 @@ class Parsed:
         by_root = [(root, binding) for root, document in fresh for binding in fields.find(document)]
         bound += [binding for _, binding in by_root]
         reached = {**self.reached, **_reached((binding for _, binding in by_root), krmfile)}
-        build = _with_embedded(replace(build, objects=tuple(root for _, root in roots)), reached)
+        build = replace(build, objects=tuple(root for _, root in roots))
         return replace(
             self,
             krmfile=krmfile,
@@ -180,8 +171,6 @@ def parse(package: PackageFiles, memo: Memo) -> Parsed:
     all_builds = builds.find(
         package.resources, documents, is_loose=not package.name, programs=_generated(package, memo)
     )
-    reached = _reached(bound, krmfile)
-    all_builds = [_with_embedded(build, reached) for build in all_builds]
     objects = {id(root): root for build in all_builds for root in build.objects}
     return Parsed(
         where=package.where,
@@ -195,7 +184,7 @@ def parse(package: PackageFiles, memo: Memo) -> Parsed:
         unreadable=tuple(unreadable),
         builds=tuple(all_builds),
         rewritten={**rewritten, **{path: file.rewritten for path, file in files.items()}},
-        reached=reached,
+        reached=_reached(bound, krmfile),
         pods={key: pods.find(root) for key, root in objects.items()},
         roots={key: root for file in files.values() for key, root in file.roots.items()},
         programs={posixpath.basename(path): data for path, data in package.programs.items()},
@@ -250,14 +239,6 @@ def _document(root: MappingNode) -> Document:
     document = Document(root.source, root.start)
     document.root = root
     return document
-
-
-def _with_embedded(build: Build, reached: dict[int, frozenset[str]]) -> Build:
-    """Return a build with the objects that its workflows hold as text; note what changes their fields."""
-    inside = [item for root in build.objects for item in embedded.find(root, reached)]
-    for _, changed in inside:
-        reached.update(changed)
-    return replace(build, objects=(*build.objects, *(root for root, _ in inside))) if inside else build
 
 
 def _comments(document: Document) -> Iterator[Comment]:

@@ -9,8 +9,7 @@ import re
 from collections.abc import Container, Iterable, Iterator
 
 from packyard.core.kubernetes import images, pods
-from packyard.core.kubernetes.kinds import CORE, LASTING, RAY, RBAC, is_kind, kind_of, names, of
-from packyard.core.kubernetes.lifetimes import is_endless
+from packyard.core.kubernetes.kinds import CORE, LASTING, RBAC, is_kind, kind_of, names
 from packyard.core.kubernetes.pods import Pod
 from packyard.core.yaml.document import entries, walk
 from packyard.core.yaml.node import Entry, MappingNode, Node, Scalar
@@ -20,9 +19,6 @@ from packyard.writing.checks.mounts import confinement
 from packyard.writing.checks.parsed import Parsed
 
 _LABELS = ("app.kubernetes.io/name", "app.kubernetes.io/instance")
-_INJECT = "sidecar.istio.io/inject"
-#: Clusters, whose pods are not meant to end either.
-_CLUSTERS = of(RAY, "RayCluster", "RayService")
 _SHELL = re.compile(r"\$\{?[A-Z_][A-Z0-9_]*\}?")
 _LIMITS = ("activeDeadlineSeconds", "ttlSecondsAfterFinished")
 
@@ -43,8 +39,6 @@ def check(parsed: Parsed, *, shipped: bool) -> Iterator[Finding]:
         for pod in parsed.pods_of(root):
             if pod.template and pod.template is not root:
                 yield from _labelled(pod.template, root, "the pod")
-            if pod.template:
-                yield from _sidecar(pod.template, root)
             # Pods of Argo report through the API server, and who makes those of an unknown kind gives them an account.
             is_known = pods.knows(kind_of(root)) or pod.spec.get("serviceAccountName")
             if is_known and not pod.is_argo and pod.spec.text("serviceAccountName", "default") not in trusted:
@@ -72,18 +66,6 @@ def _metadata(node: MappingNode, entry: Entry | None) -> Entry | None:
     """Return the metadata of a node, unless it lacks them or an overlay brought them: then what else tells of it."""
     own = node.entry("metadata")
     return own if own and (entry is None or own.key.source is entry.key.source) else entry
-
-
-def _sidecar(template: MappingNode, root: MappingNode) -> Iterator[Finding]:
-    """Find a pod that ends and may get the proxy of a service mesh; those of an unknown kind may be servers."""
-    kind = kind_of(root)
-    if is_endless(kind) or kind in _CLUSTERS or not (pods.knows(kind) or kind[1].endswith("Job")):
-        return
-    marks = (template.scalar("metadata", field, _INJECT) for field in ("annotations", "labels"))
-    if not any(mark.value == "false" for mark in marks if mark):
-        place = _metadata(template, template.entry("spec"))
-        message = f'the pod has no annotation {_INJECT}: "false": in a service mesh its proxy keeps it from ending'
-        yield breach("sidecar", place or template, message)
 
 
 def _unexpanded(stated: Iterable[tuple[str, Node | None]]) -> Iterator[Finding]:

@@ -20,6 +20,7 @@ from packyard.core.kubernetes.kinds import (
     KUEUE,
     OPAQUE,
     Kind,
+    called,
     group_of,
     is_kind,
     kind_of,
@@ -42,7 +43,6 @@ _LENIENT = ("configMap", "secret", "persistentVolumeClaim")
 #: The kind that a field means which says none.
 _DEFAULTS = {"runtimeRef": "ClusterTrainingRuntime", "scaleTargetRef": "Deployment"}
 _ALIKE = 0.9  # of 1: so alike are names of which one was meant, though clusters have such objects of their own
-_NEARLY = 0.85
 #: What the cluster may have: a requirement, where the package does not bring it.
 _REQUIREMENTS = of(CORE, "Secret", "PersistentVolumeClaim", "PersistentVolume")
 
@@ -54,18 +54,17 @@ class _Field:
     kind: Kind
     holders: Sequence[Kind] = ()
     is_list: bool = False
-    is_loose: bool = False  # whether all works without the object, but for names in DNS
 
 
 #: The fields whose value is a name. Those of `HOLDERS` and `TYPED` are mappings with one.
 _FIELDS = {
     **{field: _Field((CORE, kind)) for field, kind in NAMES.items()},
-    "serviceName": _Field((CORE, "Service"), of(APPS, "StatefulSet"), is_loose=True),
+    "serviceName": _Field((CORE, "Service"), of(APPS, "StatefulSet")),
     "volumeName": _Field((CORE, "PersistentVolume"), of(CORE, "PersistentVolumeClaim")),
     "imagePullSecrets": _Field((CORE, "Secret"), is_list=True),
-    f"{KUEUE}/queue-name": _Field((KUEUE, "LocalQueue"), is_loose=True),
-    "clusterQueue": _Field((KUEUE, "ClusterQueue"), of(KUEUE, "LocalQueue"), is_loose=True),
-    "flavors": _Field((KUEUE, "ResourceFlavor"), of(KUEUE, "ClusterQueue"), is_list=True, is_loose=True),
+    f"{KUEUE}/queue-name": _Field((KUEUE, "LocalQueue")),
+    "clusterQueue": _Field((KUEUE, "ClusterQueue"), of(KUEUE, "LocalQueue")),
+    "flavors": _Field((KUEUE, "ResourceFlavor"), of(KUEUE, "ClusterQueue"), is_list=True),
 }
 
 
@@ -77,12 +76,15 @@ class _Reference:
     name: Scalar
     optional: bool = False
     kind_node: Node | None = None  # where the kind is written
-    is_loose: bool = False  # whether all works without the object, but for names in DNS
-    is_of_cluster: bool = False  # whether it is a kind of which clusters have objects of their own
+
+    @property
+    def is_of_cluster(self) -> bool:
+        """Whether it is a kind of which clusters have objects of their own."""
+        return self.kind[0] == KUEUE or self.kind[1].startswith("Cluster")
 
     def is_known(self, parsed: Parsed) -> bool:
         """Say whether programs make the object, or every cluster or namespace has it."""
-        is_generated = self.kind[0] == CORE and (self.kind[1], self.name.value) in parsed.generated
+        is_generated = any(kind_of(root) == self.kind and called(root) == self.name.value for root in parsed.generated)
         return is_generated or (self.kind[1], self.name.value) in ALWAYS_THERE
 
 
@@ -102,9 +104,7 @@ def check(parsed: Parsed) -> Iterator[Finding]:
             target = own.get(reference.kind, {}).get(reference.name.value)
             if target is not None:
                 yield from _left_behind(reference, target, parsed)
-            elif reference.kind[0] == KUEUE and not _may_be_own(reference, own, parsed):
-                continue  # its queues are the cluster's
-            elif reference.is_of_cluster and not _is_slip(reference.name.value, own.get(reference.kind, {})):
+            elif reference.is_of_cluster and not _is_meant(reference, own.get(reference.kind, {}), parsed):
                 continue
             elif parsed.complete and (kind := _of_other_kind(reference, own)):
                 yield kind
@@ -124,16 +124,11 @@ def _is_renamed_to(name: str, own: Iterable[str], parsed: Parsed) -> bool:
     return any(kustomization.may_call(name, own_name, roots) for own_name in own)
 
 
-def _is_slip(name: str, own: Mapping[str, Scalar]) -> bool:
-    """Say whether a name is nearly one of the package's own, and no other that a cluster has."""
-    return any(SequenceMatcher(None, name, own_name).ratio() > _ALIKE for own_name in own)
-
-
-def _may_be_own(reference: _Reference, own: Mapping[Kind, Mapping[str, Scalar]], parsed: Parsed) -> bool:
-    """Say whether a queue or a flavor is likely meant to be one of the package; beside loose files, if named alike."""
-    names = own.get(reference.kind, {})
-    ratios = (SequenceMatcher(None, reference.name.value, own_name).ratio() for own_name in names)
-    return any(ratio > _NEARLY for ratio in ratios) if parsed.is_loose else bool(names)
+def _is_meant(reference: _Reference, own: Iterable[str], parsed: Parsed) -> bool:
+    """Say whether a name is nearly one of the package's own; beside its own queues any other is taken for a slip."""
+    if reference.kind[0] == KUEUE and not parsed.is_loose:
+        return any(own)
+    return any(SequenceMatcher(None, reference.name.value, own_name).ratio() > _ALIKE for own_name in own)
 
 
 def _of_other_kind(reference: _Reference, own: Mapping[Kind, Mapping[str, Scalar]]) -> Finding | None:
@@ -164,12 +159,11 @@ def _references(root: MappingNode, spaces: Container[str]) -> Iterator[_Referenc
         if field and (not field.holders or kind_of(root) in field.holders):
             for node in names(value) if field.is_list else [value]:
                 if isinstance(node, Scalar) and node.value:
-                    yield _Reference(field.kind, node, is_loose=field.is_loose)
+                    yield _Reference(field.kind, node)
         elif entry.name in TYPED and (name := value.scalar("name")):
             kind = value.text("kind", _DEFAULTS.get(entry.name, ""))
             group = value.text("apiGroup", group_of(value.text("apiVersion", TYPED[entry.name])))
-            is_of_cluster = kind.startswith("Cluster")
-            yield _Reference((group, kind), name, kind_node=value.get("kind"), is_of_cluster=is_of_cluster)
+            yield _Reference((group, kind), name, kind_node=value.get("kind"))
         elif entry.name in HOLDERS:
             yield from _held(entry, root)
         elif entry.name == "subjects":

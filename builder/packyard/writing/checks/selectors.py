@@ -28,11 +28,12 @@ from packyard.writing.checks.parsed import Parsed
 #: Kinds that find their pods by a selector that somebody writes.
 _SELECTING = of(APPS, "Deployment", "DaemonSet", "ReplicaSet", "StatefulSet")
 _INSTANCE = "app.kubernetes.io/instance"
-#: Kinds that are about pods, and the field that says which.
+#: Kinds that are about pods, and the labels that say which.
 _CHOOSING = {
-    (POLICY, "PodDisruptionBudget"): "selector",
-    (NETWORKING, "NetworkPolicy"): "podSelector",
-    (INFERENCE, "InferencePool"): "selector",
+    (CORE, "Service"): ("spec", "selector"),
+    (POLICY, "PodDisruptionBudget"): ("spec", "selector", "matchLabels"),
+    (NETWORKING, "NetworkPolicy"): ("spec", "podSelector", "matchLabels"),
+    (INFERENCE, "InferencePool"): ("spec", "selector", "matchLabels"),
 }
 #: Who gives pods labels of their own, by the end of the labels' prefix.
 _CONTROLLERS = ("kubernetes.io", "k8s.io", "kubeflow.org", "argoproj.io")
@@ -51,16 +52,15 @@ def check(parsed: Parsed) -> Iterator[Finding]:
     labels = [own_labels for pod in found_pods if (own_labels := labels_of(pod))]
     operated = any(_is_operated(root, parsed) for root in parsed.objects)
     for root in parsed.objects:
-        selector = root.mapping("spec", "selector") if is_kind(root, CORE, "Service") else None
-        if selector is not None and selector.entries and not any(map(_is_given, selector.entries)):
-            yield from _selected(selector, labels, parsed, operated)
-            yield from _ports(root, selector, found_pods, parsed)
+        selector = root.mapping(*_CHOOSING.get(kind_of(root), ("",)))
+        if selector and selector.entries and not any(map(_is_given, selector.entries)):
+            is_judged = parsed.complete and not operated and bool(labels or not parsed.is_loose)
+            yield from _selected(selector, labels, parsed, is_judged=is_judged)
+            if is_kind(root, CORE, "Service"):
+                yield from _ports(root, selector, found_pods, parsed)
         yield from _workload(root, parsed)
-        yield from _disruption(root, labels, parsed, operated)
         if is_kind(root, APPS, "Deployment", "StatefulSet"):
             yield from _unready(root, parsed)
-    for pod in found_pods:
-        yield from _spread(pod)
     yield from _overlapping(parsed)
     yield from _instances(parsed)
 
@@ -87,16 +87,6 @@ def _parted(node: Scalar, what: str, others: Iterable[Node | None], whose: str, 
         yield breach("reference-left-behind", node, message, "give both the same comment")
 
 
-def _spread(pod: Pod[MappingNode]) -> Iterator[Finding]:
-    """Find pods that are spread by labels which they do not have: the constraint then counts others."""
-    labels = labels_of(pod)
-    for constraint in mappings(pod.get("topologySpreadConstraints")):
-        selector = constraint.mapping("labelSelector", "matchLabels")
-        if labels and selector and not any(map(_is_given, selector.entries)) and not _matches(labels, selector):
-            message = "the pod does not have these labels, so that it is spread as if it were not there"
-            yield breach("selects-nothing", selector, message, "name labels of the pod")
-
-
 def _unready(root: MappingNode, parsed: Parsed) -> Iterator[Finding]:
     """Find pods behind a Service that get requests before they can answer."""
     services = (item.mapping("spec", "selector") for item in parsed.objects if is_kind(item, CORE, "Service"))
@@ -107,26 +97,6 @@ def _unready(root: MappingNode, parsed: Parsed) -> Iterator[Finding]:
         if listed and not is_asked and any(selected(selector, [pod]) for selector in served):
             message = "a Service sends requests to the pod as soon as it runs: nothing asks whether it is ready"
             yield breach("no-readiness-probe", listed[0], message, "add a readinessProbe")
-
-
-def _disruption(root: MappingNode, labels: list[MappingNode], parsed: Parsed, operated: bool) -> Iterator[Finding]:
-    """Find a budget or a network policy that no pod of the package has the labels of."""
-    selector = _chosen(root)
-    if (
-        selector
-        and labels
-        and parsed.complete
-        and not operated
-        and not any(_matches(label, selector) for label in labels)
-    ):
-        message = "no pod of the package has the labels of this selector"
-        yield breach("selects-nothing", selector, message, "compare it with the pod's labels")
-
-
-def _chosen(root: MappingNode) -> MappingNode | None:
-    """Return the labels of the pods that an object is about."""
-    field = _CHOOSING.get(kind_of(root))
-    return root.mapping("spec", field, "matchLabels") if field else None
 
 
 def _overlapping(parsed: Parsed) -> Iterator[Finding]:
@@ -209,10 +179,13 @@ def _matches(labels: MappingNode, selector: MappingNode) -> bool:
     return all(isinstance(value, Scalar) and labels.text(name) == value.value for name, value in wanted)
 
 
-def _selected(selector: MappingNode, labels: list[MappingNode], parsed: Parsed, operated: bool) -> Iterator[Finding]:
+def _selected(
+    selector: MappingNode, labels: list[MappingNode], parsed: Parsed, *, is_judged: bool
+) -> Iterator[Finding]:
+    """Find a selector of no pod of the package, or that a set parts from the pods."""
     wanted = {entry.name: entry.value for entry in selector.entries if isinstance(entry.value, Scalar)}
     matching = [label for label in labels if all(label.text(name) == value.value for name, value in wanted.items())]
-    if not matching and parsed.complete and not operated and (labels or not parsed.is_loose):
+    if not matching and is_judged:
         message = "no pod of the package has the labels of this selector"
         yield breach("selects-nothing", selector, message, "compare it with the pod's labels")
     for name, value in wanted.items() if matching else ():
@@ -237,7 +210,6 @@ def _instances(parsed: Parsed) -> Iterator[Finding]:
     renamed = [root for root in parsed.objects if parsed.changed_by(name_of(root))]
     holders = [item for root in renamed for item in (root, *(pod.template for pod in parsed.pods_of(root)))]
     labels = [holder_labels for holder in holders if holder and (holder_labels := holder.mapping("metadata", "labels"))]
-    labels += filter(None, map(_chosen, parsed.objects))
     nodes = list(filter(None, (label.scalar(_INSTANCE) for label in labels)))
     setters = frozenset[str]().union(*map(parsed.changed_by, nodes))
     naming = frozenset[str]().union(*(parsed.changed_by(name_of(root)) for root in renamed))

@@ -29,7 +29,8 @@ _PINNING = (
 def check(parsed: Parsed) -> Iterator[Finding]:
     """Find what is wrong with a package's pods."""
     for build in parsed.builds:
-        yield from _objects(build)
+        if build.complete:  # otherwise kustomize may tell them apart
+            yield from _objects(build)
         yield from _namespaces(build, parsed)
     for root in parsed.objects:
         yield from _namespace(root)
@@ -45,13 +46,12 @@ def check(parsed: Parsed) -> Iterator[Finding]:
 
 
 def _objects(build: Build) -> Iterator[Finding]:
-    by_identity: dict[tuple[str, ...], Scalar] = {}
+    by_identity: dict[selector.Identity, Scalar] = {}
     for root in build.objects:
         name = name_of(root)
         if name is None:
             continue
-        identity = (*selector.identity(root), build.apart.get(id(root), ""))
-        first = by_identity.setdefault(identity, name)
+        first = by_identity.setdefault(selector.identity(root), name)
         if first is not name:
             hint = f"also at {first.place}"
             message = f"{root.text('kind')} {name.value!r} occurs twice"

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cached_property
 
 from packyard.core.kubernetes import kustomization
-from packyard.core.yaml.document import entries, parse_one
-from packyard.core.yaml.node import MappingNode
+from packyard.core.yaml.document import entries, parse_shared
+from packyard.core.yaml.node import MappingNode, Node, SequenceNode, Source
 from packyard.using.options.folder import NAME as OPTIONS
 from packyard.using.options.folder import PROGRAMS
 from packyard.using.setters import comment as comments
@@ -14,7 +15,8 @@ from packyard.using.setters.comment import SETTER_PREFIX, SUBSTITUTION_PREFIX
 from packyard.using.setters.krmfile import NAME as KRMFILE
 from packyard.writing.source import origin, parts, program
 from packyard.writing.source.compose import Unfolded, compose, make
-from packyard.writing.source.origin import Origins, Place
+from packyard.writing.source.option import Options
+from packyard.writing.source.origin import Place
 from packyard.writing.source.package import Package
 from packyard.writing.source.words import Words, named
 from packyard.writing.source.workspace import OPTIONS as KIND
@@ -28,16 +30,31 @@ class Traced:
         self._workspace = workspace
         self._package = package
         self._made: dict[str, Unfolded] = {}
-        self._origins: dict[str, Origins] = {}
 
     def at(self, path: str, line: int, column: int = 0) -> Place | None:
-        """Return the origin of a place; None of a file that is not composed."""
+        """Return the origin of a place, by default of the last thing that begins in a line; None of a foreign file."""
         top, _, below = path.partition("/")
         if top in (OPTIONS, PROGRAMS) and below != KRMFILE:
             return self._of_copy(path, line)
-        if path not in self._origins:
-            self._origins[path] = self._find(path)
-        return self._origins[path].at(line, column)
+        use_case, name = self._use_case(path)
+        files = use_case.composed.files if use_case else {path: self._options.files[KRMFILE]} if top == OPTIONS else {}
+        if name not in files:
+            return None
+        root = parse_shared(Source(path, files[name].decode()), self._workspace.sources.memo)[0].root
+        assert isinstance(root, MappingNode)
+        position = origin.position(root.source.text, line, column)
+        if use_case is None:
+            return _of_definition(root, position, self._option_words)
+        if name == kustomization.FILE:
+            return Place(self._package.file, use_case.composed.use_case.line)
+        if name != KRMFILE:
+            return origin.follow(root, use_case.named[name].root, position)
+        rules = root.entry("rules")
+        if rules is None or position < rules.start:
+            return _of_definition(root, position, [use_case.words])
+        assert isinstance(rules.value, SequenceNode)
+        written = (rule.item for rule in use_case.composed.rules)
+        return origin.follow_children(zip(rules.value.items, written, strict=True), position, None)
 
     def value_place(self, path: str, line: int) -> Place | None:
         """Return where package.yaml gives the value that a line has from its setters, if it gives one alone."""
@@ -57,28 +74,6 @@ class Traced:
             self._made[use_case.path] = make(self._workspace, self._package, use_case)
         return self._made[use_case.path], path.removeprefix(f"{use_case.path}/")
 
-    def _find(self, path: str) -> Origins:
-        if path == f"{OPTIONS}/{KRMFILE}":
-            return self._of_definitions()
-        unfolded, name = self._use_case(path)
-        data = unfolded.composed.files.get(name) if unfolded else None
-        root = parse_one(data, path).root if data else None
-        origins = Origins()
-        if unfolded is None or not isinstance(root, MappingNode):
-            return origins
-        if name == KRMFILE:
-            _add_definitions(origins, root, [unfolded.words])
-            origin.follow_items(origins, root.get("rules"), [rule.item for rule in unfolded.composed.rules])
-        elif name == kustomization.FILE:
-            origins.add_line(1, Place(self._package.file, unfolded.composed.use_case.line))
-        else:
-            place = origin.place_of(unfolded.named[name].root)
-            if place and program.is_shared(unfolded.named[name]):  # whose first line no source has
-                origins.add_line(1, place)
-            origins.add(root.source, root.start, place)
-            origin.follow(origins, root, unfolded.named[name].root)
-        return origins
-
     def _option(self, name: str) -> str:
         return self._workspace.overlay_dir(KIND, name)
 
@@ -96,33 +91,37 @@ class Traced:
         made_of = f"{folder}/{PODS}" if file == PODS else parts.file_of(sources, folder)
         return Place(sources.shown(made_of), 1)
 
-    def _of_definitions(self) -> Origins:
-        """Return the origins of the Krmfile of the options."""
-        sources, origins, options = self._workspace.sources, Origins(), compose(self._workspace, self._package).options
+    @cached_property
+    def _options(self) -> Options:
+        return compose(self._workspace, self._package).options
+
+    @cached_property
+    def _option_words(self) -> list[Words]:
+        """What the Krmfiles of the options define."""
+        sources = self._workspace.sources
         shared = parts.read_shared(sources, self._workspace.libraries)
-        krmfiles = (parts.read_krmfile(sources, self._option(option.name)) for option in options.all)
-        root = parse_one(options.files[KRMFILE], KRMFILE).root
-        assert isinstance(root, MappingNode)
-        _add_definitions(origins, root, [Words(shared, [[each]], {}, sources.memo) for each in krmfiles if each])
-        return origins
+        krmfiles = (parts.read_krmfile(sources, self._option(option.name)) for option in self._options.all)
+        return [Words(shared, [[krmfile]], {}, sources.memo) for krmfile in krmfiles if krmfile]
 
 
-def _add_definitions(origins: Origins, root: MappingNode, words: Sequence[Words]) -> None:
-    """Note for each definition of a Krmfile where it was written, and who gave it its value."""
-    for entry in entries(root.find("openAPI", "definitions")):
-        name = entry.name.removeprefix(SETTER_PREFIX).removeprefix(SUBSTITUTION_PREFIX)
-        word = next((each.defined[name] for each in words if name in each.defined), None)
-        value = next((place for each in words if (place := _value(each, name))), None)
-        defined = origin.place_of(word.entry.key) if word else None
-        follows = value if entry.name.startswith(SUBSTITUTION_PREFIX) else None
-        origins.add(root.source, entry.start, follows, defined)
-        for comment in entry.head:
-            origins.add(root.source, comment.start, follows, defined)
-        body = entry.value.mapping("x-k8s-cli", "setter")
-        if (value_entry := body.entry("value") if body else None) and value:
-            origins.add(root.source, value_entry.start, value, defined)
-            origins.add(root.source, value_entry.value.start, value, defined)
-        origin.follow_names(origins, entry.value, word.entry.value if word else root, follows, defined)
+def _of_definition(root: Node, position: int, words: Sequence[Words]) -> Place | None:
+    """Return where what stands at a position among definitions was written, or who gave it its value."""
+    begun = [entry for entry in entries(root.find("openAPI", "definitions")) if origin.begin(entry) <= position]
+    if not begun:
+        return None
+    entry, way = begun[-1], list[str]()
+    name = entry.name.removeprefix(SETTER_PREFIX).removeprefix(SUBSTITUTION_PREFIX)
+    word = next((each.defined[name] for each in words if name in each.defined), None)
+    value = next((place for each in words if (place := _value(each, name))), None)
+    follows = value if entry.name.startswith(SUBSTITUTION_PREFIX) else None
+    place = above = follows or (origin.place_of(word.entry.key) if word else None)
+    node, inner = word.entry.value if word else root, entry.value
+    while below := [each for each in entries(inner) if each.start <= position]:
+        way.append(below[-1].name)
+        own = node.entry(below[-1].name)
+        place = (origin.key_place(own) if own else None) or above
+        node, inner = own.value if own else node, below[-1].value
+    return value if value and way == ["x-k8s-cli", "setter", "value"] else place
 
 
 def _value(words: Words, name: str) -> Place | None:

@@ -1,7 +1,6 @@
 """Who we are to a registry, as docker and podman were told, and the header that says so; nothing is ever written.
 
-1. The files: ``REGISTRY_AUTH_FILE``; ``config.json`` in ``DOCKER_CONFIG`` if that is set, otherwise podman's two
-   ``containers/auth.json`` and ``~/.docker/config.json`` (containers-auth.json(5)). In each, the program of
+1. The files: ``REGISTRY_AUTH_FILE``, and ``config.json`` in ``DOCKER_CONFIG`` or ``~/.docker``. In each, the program of
    ``credHelpers`` for the registry, then that of ``credsStore``, then ``auths``.
 2. A registry says with ``401`` and ``WWW-Authenticate`` what it wants: a password (RFC 7617), or the token of a token
    server (distribution.github.io/distribution/spec/auth), which gets passwords over TLS or on this machine alone.
@@ -134,7 +133,8 @@ def accounts(address: Address, environment: Mapping[str, str], tell: Callable[[s
 
     parts = address.path.split("/")
     folders = ["/".join(["", *parts[:count]]) for count in range(len(parts), -1, -1)]  # the nearest one first
-    for file in filter(os.path.isfile, _files(environment)):
+    docker = Path(environment.get("DOCKER_CONFIG") or Path(environment.get("HOME") or "~").expanduser() / ".docker")
+    for file in filter(os.path.isfile, (Path(environment.get("REGISTRY_AUTH_FILE", "")), docker / "config.json")):
         document: Mapping[str, Any] = {}
         with telling():
             document = _json(regular.read(file, limit=_LARGEST_FILE), file)
@@ -148,20 +148,6 @@ def accounts(address: Address, environment: Mapping[str, str], tell: Callable[[s
         for name in (name + folder for folder in folders for name in address.names):
             with telling():
                 yield from _of_entry(_mapping(entries.get(name)), name, file)
-
-
-def _files(environment: Mapping[str, str]) -> Iterator[Path]:
-    """Yield the files that may have accounts, the most important one first."""
-    home = Path(environment.get("HOME") or "~").expanduser()
-    if override := environment.get("REGISTRY_AUTH_FILE"):
-        yield Path(override)
-    if docker := environment.get("DOCKER_CONFIG"):
-        yield Path(docker) / "config.json"
-        return
-    if run := environment.get("XDG_RUNTIME_DIR"):
-        yield Path(run) / "containers" / "auth.json"
-    yield Path(environment.get("XDG_CONFIG_HOME") or home / ".config") / "containers" / "auth.json"
-    yield home / ".docker" / "config.json"
 
 
 def _mapping(value: object) -> dict[str, Any]:

@@ -14,9 +14,6 @@ from dataclasses import dataclass
 from packyard.core.yaml.document import items
 from packyard.core.yaml.node import MappingNode, Node
 
-#: The types of scalars by their names in definitions, each with that of its YAML tag, which kpt prints.
-TAGS = {"integer": "int", "number": "float", "boolean": "bool", "string": "str"}
-
 
 @dataclass(frozen=True, slots=True)
 class Mutator:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import posixpath
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from packyard.core.errors import InputError, Problem, refuse, shown
 from packyard.core.yaml.content import flow_text
@@ -24,7 +24,7 @@ from packyard.using.setters.definition import Definitions, Setter
 from packyard.using.setters.fields import FieldChange
 from packyard.using.setters.kpt import kptfile
 from packyard.using.setters.kpt.apply import Setting, apply, block_text, config_text, parse_list, set_scalar
-from packyard.using.setters.kpt.derived import KptSetter, derive
+from packyard.using.setters.kpt.derived import Counted, derive
 from packyard.using.setters.kpt.kptfile import Mutator
 from packyard.using.setters.kpt.tagged import MARK, Tagged, find
 from packyard.using.setters.packages import KPTFILE, PackageFiles
@@ -70,30 +70,29 @@ class KptPackage:
         """Return the name of every setter."""
         return {item.name for item in self.declarations}.union(*(field.pattern.names for field in self.tagged))
 
-    def setters(self) -> list[KptSetter]:
-        """Return every setter; its count is that of the fields it reaches, its place that of its value or comment."""
+    def setters(self) -> list[Counted]:
+        """Return every setter with the number of fields it reaches; its place is that of its value or comment."""
         tagged = self.tagged
         roots = [item.root for documents in self._documents.values() for item in documents]
         lists = [(field.pattern.sole_name or "", field.node) for field in reversed(tagged)]
         values = {
             name: flow_text(expanded(node), plain=True) for name, node in lists if isinstance(node, SequenceNode)
         } | self.values
-        derived: dict[str, KptSetter] = {}
-        for setter in derive(roots, values):
-            listed = derived.get(setter.name)  # it comes before one of the same name that is text
-            with_value = replace(listed, value=setter.value) if listed and not setter.count else listed
-            derived[setter.name] = with_value or setter
+        derived: dict[str, Setter] = {}
+        for setter, count in derive(roots, values):
+            listed = derived.setdefault(setter.name, setter)  # a list comes before a text of the same name
+            if not count:
+                derived[setter.name] = listed._replace(value=setter.value)
         places = {
             name: (field.node.source, field.comment.start) for field in reversed(tagged) for name in field.pattern.names
         }
         places |= {item.name: (item.node.source, item.node.start) for item in self.declarations}
         counts = Counter(name for field in tagged for name in set(field.pattern.names))
-        by_name = {name: derived.get(name, KptSetter(name, "", "str")) for name in places}
-        lines = {name: source.locate(at)[0] for name, (source, at) in places.items()}
-        return [
-            replace(setter, count=counts[name], file=places[name][0].name, line=lines[name])
-            for name, setter in sorted(by_name.items())
-        ]
+        setters = []
+        for name, (source, at) in sorted(places.items()):
+            setter = derived.get(name, Setter(name, type="string"))
+            setters.append((setter._replace(file=source.name, line=source.locate(at)[0]), counts[name]))
+        return setters
 
     def set(self, values: Mapping[str, Sequence[str]], *, as_kustomize: bool = False) -> Plan:
         """Plan to give setters, which the package has, these values; several texts are a list.
@@ -104,11 +103,11 @@ class KptPackage:
         """
         where = self.package.where + KPTFILE
         given = {name: texts for name, texts in values.items() if len(texts) > 1 or _is_list(texts)}
-        setters = {setter.name: setter for setter in self.setters()} if given else {}
+        setters = {setter.name: (setter, count) for setter, count in self.setters()} if given else {}
         refuse(
-            Problem(f"{name} takes one value, not {len(texts)}", file=setters[name].file, line=setters[name].line)
+            setters[name][0].problem(f"{name} takes one value, not {len(texts)}")
             for name, texts in given.items()
-            if len(texts) > 1 and not as_kustomize and setters[name].takes_text(_is_list(texts))
+            if len(texts) > 1 and not as_kustomize and _takes_text(*setters[name], _is_list(texts))
         )
         new_values = {name: _text(texts, setters.get(name)) for name, texts in values.items()}
         own_values = self.values
@@ -206,12 +205,17 @@ def _is_list(texts: Sequence[str]) -> bool:
     return isinstance(texts, Given) and texts.is_list
 
 
-def _text(texts: Sequence[str], setter: KptSetter | None) -> str:
+def _takes_text(setter: Setter, count: int, is_list: bool) -> bool:
+    """Say whether fields take one text, as far as they say what they are: a field without value may be any."""
+    return bool(count and not setter.is_list and (setter.value or not is_list))
+
+
+def _text(texts: Sequence[str], counted: Counted | None) -> str:
     """Return a value as YAML; words that are to be items stay texts where all items are texts now."""
-    is_list = _is_list(texts) and setter and not setter.takes_text(is_list=True)
+    is_list = _is_list(texts) and counted and not _takes_text(*counted, is_list=True)
     if len(texts) < 2 and not is_list:
         return "".join(texts)
-    old = parse_list(setter.value) if setter and setter.is_list else None
+    old = parse_list(counted[0].value) if counted and counted[0].is_list else None
     are_texts = old is not None and all(isinstance(item, Scalar) and type_of(item) == "string" for item in items(old))
     fits = is_plain_text if are_texts else fits_plain
     return "[" + ", ".join(text if fits(text, flow=True) else single_quoted(text) for text in texts) + "]"

@@ -1,0 +1,54 @@
+"""What a use case has in common with those that run before it, and where its value is another one now.
+
+staging    MODEL_PATH /models/a     copies the model there
+one-node   MODEL_PATH /models/b     and it is looked for here
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from shlex import quote
+
+from packyard.core.bundle import address, shipped
+from packyard.core.errors import IntegrityError
+from packyard.core.files.tree import Tree
+from packyard.using.setters import krmfile
+from packyard.using.setters.definition import Setter
+from packyard.using.setters.packages import read_krmfile, read_package
+
+
+def differing(directory: Path, values: Mapping[str, Sequence[str]]) -> Iterator[str]:
+    """Say which values of a use case differ from one that runs before it, and how to set all; ``values`` are set here.
+
+    One that lacks a required value is not used, and a value that was shipped as another one is meant to be.
+    """
+    try:
+        package = shipped.package_of(directory)
+    except IntegrityError:  # which others say
+        return
+    path = os.path.relpath(os.path.realpath(directory), package[0]) if package else ""
+    if package is None or path not in package[1].use_cases:
+        return
+    root, manifest = package
+    use_case, setters = manifest.use_cases[path], _setters(directory)
+    top = os.path.normpath(directory / os.path.relpath(root, os.path.realpath(directory)))
+    for earlier in use_case.after:
+        theirs = _setters(Path(top, earlier))
+        if any(setter.must_be_set for setter in theirs.values()):
+            continue
+        shipped_there = manifest.use_cases[earlier].setters if earlier in manifest.use_cases else {}
+        for name in filter(theirs.__contains__, setters):
+            own = ",".join(values[name]) if name in values else setters[name].shown
+            if own != theirs[name].shown and use_case.setters.get(name) == shipped_there.get(name):
+                place = address.of(Path(top, earlier))
+                both = f"packyard set {quote(top)} -R {quote(f'{name}={own}')} sets all"
+                yield f"{name} is {own}, and {theirs[name].shown} in {place}, which runs before: {both}"
+
+
+def _setters(directory: Path) -> Mapping[str, Setter]:
+    """Return the setters of a use case; none where it is gone, or lost its Krmfile."""
+    tree = Tree(directory)
+    is_there = directory.is_dir() and tree.has(krmfile.NAME)
+    return read_krmfile(read_package(tree, "")).definitions.setters if is_there else {}

@@ -1,0 +1,36 @@
+"""Values of a use case that differ from those of one that runs before it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tiny import inside
+
+
+@pytest.fixture
+def llm(tmp_path: Path) -> Path:
+    assert inside("get", "llm-serving", cwd=tmp_path).returncode == 0
+    return tmp_path
+
+
+def told(llm: Path, *words: str) -> str:
+    for word in words:
+        assert inside("set", *word.split(), cwd=llm).returncode == 0
+    return inside("setters", "llm-serving/one-node", cwd=llm).stderr
+
+
+def test_a_value_that_staging_has_otherwise_is_told_with_the_command_that_sets_all(llm: Path) -> None:
+    set_all = "packyard set llm-serving -R MODEL_PATH=/models/b sets all"
+    staged = "llm-serving/staging PVC_NAME=a MODEL_PATH=/models/a"
+    line = f"MODEL_PATH is /models/b, and /models/a in llm-serving/staging, which runs before: {set_all}"
+    err = told(llm, staged, "llm-serving/one-node PVC_NAME=a MODEL_PATH=/models/b RUN_NAME=one")
+    assert [text for text in err.splitlines() if "runs before" in text] == [line]
+    assert "runs before" not in told(llm, set_all.removeprefix("packyard set ").removesuffix(" sets all"))
+
+
+def test_what_is_not_used_or_gone_differs_from_nothing(llm: Path) -> None:
+    assert "runs before" not in told(llm, "llm-serving/one-node PVC_NAME=a MODEL_PATH=/models/b")
+    (llm / "llm-serving/quickstart/mlops/staging/user-allocated-pvc/Krmfile").unlink()
+    assert "runs before" not in told(llm)
