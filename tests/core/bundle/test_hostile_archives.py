@@ -102,7 +102,7 @@ EXTENDED = {
     ),
     "a GNU long name": (
         by_tarfile(tarfile.TarInfo(f"../{'x' * 120}"), form=tarfile.GNU_FORMAT),
-        "unknown type 'L'",
+        "has an unknown format",
     ),
 }
 NO_FILES = {
