@@ -50,21 +50,24 @@ _ESCAPES = {"\0": "\\0", "\a": "\\a", "\b": "\\b", "\t": "\\t", "\n": "\\n", "\v
             "\x1b": "\\e", "\x85": "\\N", "\u2028": "\\L", "\u2029": "\\P", '"': '\\"', "\\": "\\\\"}  # fmt: skip
 
 _DECIMAL = re.compile(r"[-+]?[0-9]+\Z")
+_NOTHING: dict[int, object] = {}
 _INFINITY = float("inf")
 _TYPED = tuple(f"tag:yaml.org,2002:{name}" for name in ("int", "float", "bool", "null"))
 
 
-def to_value(node: Node | None) -> object:
-    """Return text, numbers, booleans, None, lists and dicts."""
+def to_value(node: Node | None, instead: dict[int, object] = _NOTHING) -> object:
+    """Return text, numbers, booleans, None, lists and dicts; ``instead`` has values for nodes, by their ids."""
+    if id(node) in instead:
+        return instead[id(node)]
     if isinstance(node, Scalar):
         typed = node.tag in _TYPED if node.tag is not None else node.style == "plain"
         return scalar_value(node.value) if typed else node.value
     if isinstance(node, SequenceNode):
-        return [to_value(item.value) for item in node.items]
+        return [to_value(item.value, instead) for item in node.items]
     if not isinstance(node, MappingNode):
         return None
-    value = {entry.name: to_value(entry.value) for entry in node.entries if not is_merge(entry)}
-    return merged(value, (to_value(entry.value) for entry in node.entries if is_merge(entry)))
+    value = {entry.name: to_value(entry.value, instead) for entry in node.entries if not is_merge(entry)}
+    return merged(value, (to_value(entry.value, instead) for entry in node.entries if is_merge(entry)))
 
 
 def meaning(node: Node) -> object:
