@@ -76,6 +76,8 @@ def found(rule: Rule, mark: str, folder: Path) -> list[Finding]:
         (folder / path).parent.mkdir(parents=True, exist_ok=True)
         (folder / path).write_bytes(text)
     if rule.family in _OF_FOLDERS or any(path.endswith("/Krmfile") or path.startswith("crds/") for path in data):
+        if krmfile == EMPTY and rule.family == "Documents":  # which are those of packages with setters
+            krmfile = _DEFINITIONS + b"    io.k8s.cli.setters.A: {x-k8s-cli: {setter: {name: A, value: a}}}\n"
         if krmfile != EMPTY:
             (folder / "Krmfile").write_bytes(krmfile)
         return any_folder.lint(Tree(folder), judges=()).findings

@@ -91,30 +91,6 @@ def test_a_variable_is_a_secret_by_its_name_and_by_its_value(found: Lint, line: 
     assert any("plain-secret" in each for each in found({"a.env": f"{line}\n"})) == is_secret
 
 
-PAGE = """\
-# Limits {#Most}
-
-Sources
--------
-
-### <span id="s3-artifact"></span> S3Artifact
-
-[a](#most) [b](#sources) [c](#s3-artifact) [d](#input\\_name) <a id="input_name"></a> [e](other) [f](other/index)
-"""
-
-
-def test_links_lead_to_anchors_and_pages_as_generators_of_sites_name_them(found: Lint) -> None:
-    files = {"a.md": PAGE, "other.md": "# Other\n", "other/index.md": "# Index\n"}
-    assert found(files) == []
-    assert found({"a.md": "[a](#none) [b](others)\n"}) == [
-        "a.md:1 warning dead-link: a.md has no heading for #none",
-        "a.md:1 warning dead-link: there is no others",
-    ]
-    assert found({"a.md": "---\ntitle: A\n---\n\n[b](../others/) [c](more.md)\n"}) == [
-        "a.md:5 warning dead-link: there is no more.md"
-    ]
-
-
 BROKEN = "apiVersion: v1\nkind: ConfigMap\nmetadata:\n  labels:\n    {{- include labels . }}\n  name: a\n"
 
 

@@ -19,7 +19,7 @@ import os
 from collections.abc import Sequence
 from pathlib import Path
 
-from packyard.cli import compared, declare, output, packages, unified, untarred, use_cases
+from packyard.cli import compared, declare, output, packages, unified, untarred
 from packyard.cli.rows import Rows
 from packyard.core.errors import InputError, Problem, UsageError
 from packyard.using.render import every
@@ -104,7 +104,7 @@ def _show(listed: Sequence[_Listed], top: str) -> None:
         for place in alike:
             output.line(place)
         for sentence in sentences:
-            for line in use_cases.filled(sentence, "  ", "    "):
+            for line in output.filled(sentence, "  ", "    "):
                 output.line(line)
     if is_short:
         output.note("add -v for each difference, or name a use case")

@@ -10,11 +10,10 @@ from __future__ import annotations
 import argparse
 import os
 from collections.abc import Sequence
-from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
-from packyard.cli import declare, fanout, output, state, workspaces
+from packyard.cli import declare, output, state, workspaces
 from packyard.cli.writing import findings
 from packyard.core.errors import InputError, Problem
 from packyard.core.files.paths import MANIFEST, WORKSPACE, root_of
@@ -48,7 +47,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     declare.switch(parser, "--strict", "exit with 1 for warnings, too")
     declare.switch(parser, "--fix", "correct what is certain, in your sources or files")
     workspaces.add_argument(parser)
-    fanout.add_arguments(parser)
+    workspaces.add_jobs(parser)
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -149,7 +148,7 @@ def _in_workspace(arguments: argparse.Namespace, here: Workspace, names: list[st
     for name in names:
         here.package_dir(name)  # which refuses an unknown one
     names = list(dict.fromkeys(names)) or _all_names(here)
-    linted = executor.run(partial(package_lint.lint, here), names, jobs=fanout.jobs(arguments, names))
+    linted = executor.run(partial(package_lint.lint, here), names, jobs=workspaces.jobs(arguments, names))
     return workspace_lint.judge(here, linted), sum(item.use_cases for item in linted)
 
 
@@ -162,20 +161,6 @@ def _without_taste(directory: Path, findings: list[Finding]) -> list[Finding]:
 
 
 def _in_folder(directory: Path, judging: list[Judge]) -> Linted:
-    """Return what is wrong with a folder; of one in a package, what the package shows of it."""
-    root, here = Path(root_of(directory)), Path(os.path.realpath(directory))
-    if root == here:
-        return _whole(directory, judging)
-    package = _whole(root if directory.is_absolute() else Path(os.path.relpath(root)), judging)
-    below = here.relative_to(root)
-    use_cases = [use_case for use_case in package.use_cases if Path(use_case).is_relative_to(below)]
-    paths = [os.path.relpath(os.path.realpath(each.file), here) for each in package.findings]
-    prefix = Tree(directory).prefix
-    pairs = zip(package.findings, paths, strict=True)
-    return Linted([replace(each, file=prefix + path) for each, path in pairs if not path.startswith("..")], use_cases)
-
-
-def _whole(directory: Path, judging: list[Judge]) -> Linted:
     """Return what is wrong with a folder, and with the options that its use cases have."""
     tree = Tree(directory)
     state.tell_pending(tree)

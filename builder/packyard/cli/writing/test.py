@@ -9,10 +9,11 @@ from __future__ import annotations
 
 import argparse
 import os
+from functools import partial
 
 from packyard.cli import declare, output, workspaces
 from packyard.cli.rows import Rows
-from packyard.writing.judging.questions import Judges, judge
+from packyard.writing.judging.questions import judge
 
 ROWS = Rows("check", "package, check, where, state, details", columns="PACKAGE, CHECK, WHERE, RESULT=state")
 EXAMPLE = "packyard test my-model --strict"
@@ -30,8 +31,8 @@ def run(arguments: argparse.Namespace) -> int:
     """Try each package and print a row for each check, then why checks failed."""
     workspace = workspaces.find(arguments)
     names = workspaces.names(arguments, workspace)
-    judges = Judges(environment=os.environ, is_server_asked=arguments.server)
-    verdicts = [verdict for name in names for verdict in judge(workspace, name, judges)]
+    asked = partial(judge, workspace, path=os.environ.get("PATH", ""), is_server_asked=arguments.server)
+    verdicts = [verdict for name in names for verdict in asked(name)]
     ROWS.show(verdicts, arguments.output)
     for verdict in verdicts:
         if verdict.state == "failed":

@@ -23,8 +23,6 @@ _NAME = re.compile(r"[A-Za-z][\w.-]*\Z")
 _NAMING = re.compile(r"(?i)\W*(name|parameter|setter|variable|option|key)s?\W*\Z")
 _STATING = re.compile(r"(?i)\W*(default|shipped|value|preset)", re.IGNORECASE)
 _EXTERNAL = re.compile(r"[a-z][a-z0-9+.-]*:|//|#\Z", re.IGNORECASE)
-#: What a generator of sites makes a page of.
-_PAGES = (".md", ".rst", "/index.md", "/_index.md", "/README.md")
 #: At least so many setters of a table's rows make it one of parameters.
 _FEWEST = 2
 
@@ -48,19 +46,10 @@ def _links(path: str, page: Page, pages: Mapping[str, Page], folder: Folder, pla
         if file.startswith("/") or (file and folder.has(linked) is None):
             continue
         if file and not folder.has(linked):
-            if _is_of_site(file, linked, page, folder):
-                continue
             yield at("dead-link", place, line, f"there is no {target}", "correct the path, or remove the link")
         elif anchor and linked in pages and anchor.lower() not in pages[linked].anchors:
             hint = suggest(anchor, pages[linked].anchors)
             yield at("dead-link", place, line, f"{linked} has no heading for #{anchor}", hint)
-
-
-def _is_of_site(file: str, linked: str, page: Page, folder: Folder) -> bool:
-    """Say whether a link may be to a page as a generator of sites names it: ``limits`` or ``limits/``, not its file."""
-    if posixpath.splitext(file)[1]:
-        return False
-    return page.is_source or any(folder.has(f"{linked}{end}") for end in _PAGES)
 
 
 def _tables(path: str, page: Page, folder: Folder, place: str) -> Iterator[Finding]:

@@ -31,7 +31,7 @@ from packyard.using.options.folder import PROGRAMS
 from packyard.using.setters.krmfile import EMPTY
 from packyard.using.setters.krmfile import NAME as KRMFILE
 from packyard.using.setters.packages import KPTFILE, PackageFiles, find_packages, read_package, read_resources
-from packyard.writing.checks import documents, exception, secret_texts
+from packyard.writing.checks import documents, exception, kustomizations, secret_texts
 from packyard.writing.checks.finding import Finding
 from packyard.writing.checks.lint import find, in_order
 from packyard.writing.checks.pages import Folder
@@ -68,7 +68,6 @@ class _Opened:
     parsed: Mapping[str, Parsed]
     shipped: Mapping[str, bool | None]
     contents: Folder
-    memo: Memo
 
     @property
     def is_torn(self) -> bool:
@@ -128,7 +127,7 @@ def _open(tree: Tree) -> _Opened:
     setters = {folder: each.definitions.setters for folder, each in own if each.definitions.setters}
     contents = Folder(files, setters)
     shipped = {folder: False if _is_copy(tree, folder) else None for folder in packages}
-    return _Opened(tree, files, packages, parsed, shipped, contents, memo)
+    return _Opened(tree, files, packages, parsed, shipped, contents)
 
 
 def _of_packages(opened: _Opened, judges: Sequence[Judge]) -> list[Finding]:
@@ -147,11 +146,10 @@ def _of_packages(opened: _Opened, judges: Sequence[Judge]) -> list[Finding]:
 def _of_all(opened: _Opened) -> list[Finding]:
     """Return what is wrong in documents, and with secrets in other files."""
     tree = opened.tree
+    pages = {file: tree.read(file) for file in opened.files if _PAGE.search(file)} if opened.contents.setters else {}
     secret = opened.read(lambda file: secret_texts.is_looked_into(file) and tree.has_file(file))
     return [
-        *documents.check(
-            {file: tree.read(file) for file in opened.files if _PAGE.search(file)}, opened.contents, tree.prefix
-        ),
+        *documents.check(pages, opened.contents, tree.prefix),
         *secret_texts.check_files(secret),
     ]
 
@@ -183,7 +181,8 @@ def _packages(tree: Tree, files: Sequence[str]) -> Iterator[tuple[str, PackageFi
     held = any(posixpath.basename(file) in (KRMFILE, KPTFILE) for file in files)
     packages = find_packages(tree, recursive=True, kpt=True) if held else []
     for folder in packages:
-        yield folder, read_package(tree, folder)._replace(patches=read_resources(tree, folder, suffixes=_PATCHES))
+        patches, own = read_resources(tree, folder, suffixes=_PATCHES), read_resources(tree, folder)
+        yield folder, read_package(tree, folder)._replace(resources=own, patches=patches)
     resources = {} if "" in packages else read_resources(tree, "")
     if any(_builds_on(path, data, packages) for path, data in resources.items()):  # of which nothing is said here
         resources = read_resources(tree, "", below_too=True)
@@ -204,7 +203,7 @@ def _builds_on(path: str, data: bytes, packages: Iterable[str]) -> bool:
 
 def _with_templates(findings: Iterable[Finding], package: PackageFiles, parsed: Parsed) -> Iterator[Finding]:
     """Yield findings; of a template, which no kustomization lists, only a warning that it cannot be read."""
-    listed, hint = _listed(parsed), "if it is a template, give it another ending, such as .tpl"
+    listed, hint = kustomizations.listed(parsed), "if it is a template, give it another ending, such as .tpl"
     templates = {each.source.name for each in parsed.documents if "{{" in each.source.text and _is_filled_in(each)}
     for finding in findings:
         data = package.resources.get(finding.file.removeprefix(package.where), b"")
@@ -221,16 +220,6 @@ def _is_filled_in(document: Document) -> bool:
     return any(isinstance(entry.key, MappingNode) for node in mapping_nodes for entry in node.entries)
 
 
-def _listed(parsed: Parsed) -> set[str]:
-    """Return the files and folders that kustomizations list."""
-    kustomizations = (each for each in parsed.documents if posixpath.basename(each.source.name) in kustomization.NAMES)
-    return {
-        posixpath.normpath(posixpath.join(posixpath.dirname(document.source.name), text))
-        for document in kustomizations
-        for text in kustomization.referred(document.root)
-    }
-
-
 def _is_of_package(file: str, packages: Iterable[str]) -> bool:
     """Say whether a file lies in the folder of a package."""
     return any(package and file.startswith(f"{package}/") for package in packages)
@@ -239,14 +228,11 @@ def _is_of_package(file: str, packages: Iterable[str]) -> bool:
 def _without_charts(charts: Iterable[str], folder: str, package: PackageFiles) -> PackageFiles:
     """Leave out the templates of Helm charts, also those that they read as files."""
     below = f"{folder}/" if folder else ""
-    templates = tuple(f"{chart}/templates/".lstrip("/").removeprefix(below) for chart in charts)
-    if not templates:
-        return package
-    inside = tuple(path.removesuffix("templates/") for path in templates)
+    inside = tuple(f"{chart}/".lstrip("/").removeprefix(below) for chart in charts)
     resources = {
         path: data
         for path, data in package.resources.items()
-        if not path.startswith(templates) and not (path.startswith(inside) and _TEMPLATE.search(data))
+        if not (inside and path.startswith(inside) and (_TEMPLATE.search(data) or "templates/" in path))
     }
     return package._replace(resources=resources)
 

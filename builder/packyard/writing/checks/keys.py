@@ -53,13 +53,13 @@ def files_of(held: MappingNode, parsed: Parsed) -> set[str]:
     items = mappings(held.get("items"))
     if items:
         return {item.text("path") for item in items}
-    return variables.keys_of(held.text("name"), parsed)
+    return {entry.name for entry in variables.held(held.text("name"), parsed) or ()}
 
 
 def _missing(key: Scalar | None, reference: MappingNode, parsed: Parsed, kind: str) -> Iterator[Finding]:
     """Find a key that a ConfigMap or a Secret of the package does not have."""
     name = reference.text("secretName") or reference.text("name")
-    keys = variables.keys_of(name, parsed, kind) if reference.text("optional") != "true" else set()
-    if keys and parsed.complete and key and key.value not in keys:
+    keys = {entry.name for entry in variables.held(name, parsed, kind) or ()}
+    if keys and reference.text("optional") != "true" and parsed.complete and key and key.value not in keys:
         hint = suggest(key.value, keys) or f"it has {', '.join(sorted(keys))}"
         yield breach("no-such-key", key, f"the {kind} has no key {key.value!r}", hint)

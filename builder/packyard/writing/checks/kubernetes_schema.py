@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from itertools import groupby
 
 from packyard.core.errors import is_a_letter_away, suggest
 from packyard.core.kubernetes import pods
@@ -223,17 +222,12 @@ def _fix(node: Node, fault: Fault) -> str:
     return double_quoted(node.value) if fault.quotes else node.value
 
 
-def versions(judges: Iterable[Judge], order: Sequence[Judge]) -> str:
-    """Name judges, consecutive ones as a range: ``Kubernetes 1.28 to 1.31 and 1.33``."""
-    chosen = list(judges)
-    names: list[str] = []
-    for name in dict.fromkeys(judge.name for judge in order):
-        by_name = (judge for judge in order if judge.name == name)
-        runs = [[judge.version for judge in run] for told, run in groupby(by_name, chosen.__contains__) if told]
-        if runs:
-            names.append(f"{name} {' and '.join(_range(run) for run in runs)}".rstrip())
-    return ", ".join(names)
-
-
-def _range(run: list[str]) -> str:
-    return run[0] if len(run) == 1 else f"{run[0]} to {run[-1]}"
+def versions(judges: Sequence[Judge], order: Iterable[Judge]) -> str:
+    """Name judges, several versions by the first and the last: ``Kubernetes 1.28 to 1.37``."""
+    by_name: dict[str, list[str]] = {}
+    for judge in order:
+        if judge in judges:
+            by_name.setdefault(judge.name, []).append(judge.version)
+    return ", ".join(
+        f"{name} {' to '.join(dict.fromkeys((own[0], own[-1])))}".rstrip() for name, own in by_name.items()
+    )

@@ -36,13 +36,12 @@ _LISTS = ("resources", "components", "bases", "crds", "configurations", "generat
 _REMOTE = re.compile(r"[a-z][a-z0-9+.-]*::?/?/|git@|[^/]*\.[a-z]{2,}/.|.*(\?|\.git\b)", re.IGNORECASE)
 
 
-def check(parsed: Parsed, exists: Exists) -> Iterator[Finding]:
-    """Find what kustomize refuses or passes over; ``exists`` says which files are there."""
-    roots = _kustomizations(parsed)
-    for root in roots:
+def check(parsed: Parsed, exists: Exists | None) -> Iterator[Finding]:
+    """Find what kustomize refuses or passes over; ``exists`` says which files are there, if anybody knows."""
+    for root in _kustomizations(parsed):
         yield from _fields(root)
-        yield from _paths(root, exists)
-    yield from _unlisted(roots, parsed)
+        yield from _paths(root, exists) if exists else ()
+    yield from _unlisted(parsed)
     for build in parsed.builds:
         yield from build.findings
         if build.complete and build.kustomizations:
@@ -95,20 +94,25 @@ def _named(root: MappingNode) -> Iterator[tuple[Scalar, str]]:
                     yield item, item.value.partition("=")[2] or item.value
 
 
-def _unlisted(roots: list[MappingNode], parsed: Parsed) -> Iterator[Finding]:
-    """Find manifests beside a kustomization that none takes in, neither as objects nor as patches."""
-    folders = {posixpath.dirname(root.source.name) for root in roots}
-    folders -= {posixpath.dirname(root.source.name) for root in roots if not kustomization.has_lists(root)}
-    listed = {
+def listed(parsed: Parsed) -> set[str]:
+    """Return the files and folders that kustomizations name."""
+    return {
         posixpath.normpath(posixpath.join(posixpath.dirname(root.source.name), text))
-        for root in roots
+        for root in _kustomizations(parsed)
         for _, text in _named(root)
     }
+
+
+def _unlisted(parsed: Parsed) -> Iterator[Finding]:
+    """Find manifests beside a kustomization that none takes in, neither as objects nor as patches."""
+    roots, taken_in = _kustomizations(parsed), listed(parsed)
+    folders = {posixpath.dirname(root.source.name) for root in roots}
+    folders -= {posixpath.dirname(root.source.name) for root in roots if not kustomization.has_lists(root)}
     objects = (root for document in parsed.documents if isinstance(root := document.root, MappingNode))
     first = {root.source.name: root for root in reversed([*objects]) if root.mapping("metadata") and root.get("kind")}
     for file, root in first.items():
         is_beside = posixpath.dirname(file) in folders and not _is_kustomization(root)
-        if is_beside and posixpath.normpath(file) not in listed:
+        if is_beside and posixpath.normpath(file) not in taken_in:
             message = "no kustomization takes this file in, so nothing of it is applied"
             yield breach("unlisted-file", root, message, "list it in resources, or remove it")
 
@@ -121,9 +125,8 @@ def _unreached(build: Build, parsed: Parsed) -> Iterator[Finding]:
     used = {images.parse(container.text("image")).name for container in containers}
     names = {called(root) for root in (*build.objects, *roots, *build.generated)} - {""}
     renamed = {new.get("newName", "") for root in build.kustomizations for _, new in kustomization.images(root)}
-    is_open = any(root.get("configurations") for root in build.kustomizations)  # which say where more images stand
     for root in build.kustomizations:
-        for image in mappings(root.get("images")) if not is_open else ():
+        for image in mappings(root.get("images")):
             old = image.scalar("name")
             if old and used and old.value not in used | renamed:
                 message = f"no container has the image {old.value}"

@@ -61,7 +61,7 @@ def find(
     ``shipped`` is None where nobody knows whether values are as shipped; ``exists`` says what is beside the package.
     """
     findings = [*parsed.unreadable, *_checks(parsed, shipped=shipped)]
-    findings += kustomizations.check(parsed, exists or _exists(package))
+    findings += kustomizations.check(parsed, exists)
     if package.name:  # without a Krmfile nobody sets anything
         findings += layout.check(parsed.rewritten, shipped=bool(shipped)) if package.name == KRMFILE else ()
     return in_order([*findings, *_by_schema(parsed, judges, findings, shipped=shipped)])
@@ -76,17 +76,6 @@ def find_built(parsed: Parsed, *, judges: Sequence[Judge]) -> list[Finding]:
 def in_order(findings: Iterable[Finding]) -> list[Finding]:
     """Sort findings by files and lines."""
     return sorted(findings, key=lambda finding: (finding.file, finding.line, finding.column, finding.rule))
-
-
-def _exists(package: PackageFiles) -> Exists:
-    """Say of a manifest below a package whether it is there; of anything else nothing is known."""
-    files = {package.where + path for path in (*package.files, *package.patches)}
-
-    def exists(path: str) -> bool | None:
-        below = path.startswith(package.where) and not path.startswith("../")
-        return path in files or (False if below and path.endswith((".yaml", ".yml")) else None)
-
-    return exists
 
 
 def _checks(parsed: Parsed, *, shipped: bool | None) -> list[Finding]:

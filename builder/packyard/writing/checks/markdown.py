@@ -12,8 +12,6 @@ from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
 _ANCHOR = re.compile(r"<\w+\s[^>]*(?:name|id)=[\"']([^\"']+)")
-#: The anchor that Hugo, Jekyll and Sphinx read behind a heading: ``## Limits {#limits}``.
-_STATED = re.compile(r"[ \t]*\{:?[ \t]*#(?P<anchor>[^\s}]+)[^}]*\}\Z")
 _CODE = re.compile(r"(`+)(.+?)\1")
 _DROPPED = re.compile(r"[^\w\- ]")
 _WORD = re.compile(r"[A-Za-z][\w.-]*\w")
@@ -38,17 +36,16 @@ class Page:
     tables: list[Table] = field(default_factory=list)
     anchors: set[str] = field(default_factory=set)
     words: set[str] = field(default_factory=set)  # of sentences and tables, not of blocks of code
-    is_source: bool = False  # of a site, whose generator says where pages are: it begins with settings for one
 
 
 def parse(text: str) -> Page:
     """Read a page."""
-    page, lines = Page(is_source=text.startswith(("---\n", "+++\n"))), text.splitlines()
+    page, lines = Page(), text.splitlines()
     page.anchors.update(name.lower() for name in _ANCHOR.findall(text))
     for token, inner in pairwise(_parser().parse(text)):
         first, last = token.map or (0, 0)
         if token.type == "heading_open":
-            page.anchors.update(_anchors(inner.content, page.anchors))
+            page.anchors.add(_anchor(inner.content, page.anchors))
         elif token.type == "table_open":
             rows = [(number + 1, cells(lines[number])) for number in range(first + 2, last)]
             page.tables.append(Table(first + 1, cells(lines[first]), rows))
@@ -84,15 +81,10 @@ def code(text: str) -> Iterator[str]:
     yield from (match[2].strip() for match in _CODE.finditer(text))
 
 
-def _anchors(heading: str, anchors: set[str]) -> Iterator[str]:
-    """Yield the anchor that stands behind a heading, and the one that GitHub and GitLab give it."""
-    if stated := _STATED.search(heading):
-        yield stated["anchor"].lower()
-    yield _anchor(_STATED.sub("", re.sub(r"<[^>]*>", "", heading)), anchors)
-
-
 def _anchor(heading: str, anchors: set[str]) -> str:
-    bare = re.sub(r"!?\[([^\]]*)\]\([^)]*\)", r"\1", heading).replace("`", "").replace("*", "")
+    """Return the anchor that GitHub and GitLab give a heading."""
+    bare = re.sub(r"<[^>]*>", "", heading)
+    bare = re.sub(r"!?\[([^\]]*)\]\([^)]*\)", r"\1", bare).replace("`", "").replace("*", "")
     name = _DROPPED.sub("", bare.strip().lower()).replace(" ", "-")
     count = 0
     while (numbered := f"{name}-{count}" if count else name) in anchors:

@@ -11,11 +11,11 @@ from functools import partial
 
 from packyard.core.errors import InputError, Problem
 from packyard.core.kubernetes import kustomization, pods
-from packyard.core.kubernetes.kinds import called, is_kind, name_of
+from packyard.core.kubernetes.kinds import is_kind, name_of
 from packyard.core.kubernetes.pods import Pod
 from packyard.core.work.memo import Memo
 from packyard.core.yaml import aliases
-from packyard.core.yaml.document import all_comments, check_keys, entries, parse_file
+from packyard.core.yaml.document import all_comments, check_keys, parse_file
 from packyard.core.yaml.node import Comment, Document, MappingNode, Node, Source
 from packyard.using.setters import fields
 from packyard.using.setters.comment import is_marked
@@ -26,9 +26,6 @@ from packyard.using.setters.packages import PackageFiles, read_krmfile
 from packyard.writing.checks import builds, generated, layout
 from packyard.writing.checks.builds import Build
 from packyard.writing.checks.finding import Finding, finding
-
-#: Where ConfigMaps and Secrets have their keys.
-_DATA = ("data", "stringData", "binaryData")
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,15 +63,9 @@ class Parsed:
         return bool(self.definitions.setters)
 
     @property
-    def generated(self) -> dict[tuple[str, str], frozenset[str] | None]:
-        """The keys of what its kustomizations generate, by kind and name; None where nobody knows all of them."""
-        keys: dict[tuple[str, str], frozenset[str] | None] = {}
-        for root in (root for build in self.builds for root in build.generated):
-            name, data = (root.text("kind"), called(root)), root.get("data")
-            before = keys.get(name, frozenset())
-            own = frozenset(entry.name for field in _DATA for entry in entries(root.get(field)))
-            keys[name] = None if data is None or before is None else before | own
-        return keys
+    def generated(self) -> list[MappingNode]:
+        """The ConfigMaps and Secrets that its kustomizations generate."""
+        return [root for build in self.builds for root in build.generated]
 
     @property
     def documents(self) -> list[Document]:

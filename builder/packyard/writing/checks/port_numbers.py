@@ -70,6 +70,6 @@ def _told(container: MappingNode, pod: Pod[MappingNode], parsed: Parsed) -> froz
     nodes = [*variables.words(container), *own.values.values()]
     for volume in pod.volumes:
         source = volume.mapping("configMap")
-        held = variables.config_map(source.text("name"), parsed) if source else None
-        nodes += [entry.value for entry in held or ()]
+        data = variables.held(source.text("name"), parsed) if source else None
+        nodes += [entry.value for entry in data or ()]
     return frozenset[str]().union(*map(parsed.changed_by, nodes))

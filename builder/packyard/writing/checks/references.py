@@ -20,6 +20,7 @@ from packyard.core.kubernetes.kinds import (
     KUEUE,
     OPAQUE,
     Kind,
+    called,
     group_of,
     is_kind,
     kind_of,
@@ -83,7 +84,7 @@ class _Reference:
 
     def is_known(self, parsed: Parsed) -> bool:
         """Say whether programs make the object, or every cluster or namespace has it."""
-        is_generated = self.kind[0] == CORE and (self.kind[1], self.name.value) in parsed.generated
+        is_generated = any(kind_of(root) == self.kind and called(root) == self.name.value for root in parsed.generated)
         return is_generated or (self.kind[1], self.name.value) in ALWAYS_THERE
 
 

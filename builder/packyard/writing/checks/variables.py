@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from packyard.core.kubernetes.kinds import CORE, is_kind, name_of
+from packyard.core.kubernetes.kinds import CORE, called, is_kind
 from packyard.core.yaml.document import entries, mappings, scalars
 from packyard.core.yaml.node import Entry, MappingNode, Node, Scalar
 from packyard.writing.checks.parsed import Parsed
@@ -64,21 +64,15 @@ def find(container: MappingNode, parsed: Parsed) -> Variables:
     variables = Variables()
     for source in mappings(container.get("envFrom")):
         reference = source.mapping("configMapRef")
-        held = config_map(reference.text("name"), parsed) if reference else None
-        name = reference.scalar("name") if reference else None
-        keys = parsed.generated.get(("ConfigMap", name.value)) if name else None
-        prefix = source.text("prefix")
-        variables.complete = variables.complete and (held is not None or keys is not None)
-        if name is not None:
-            for key in keys or ():
-                variables.add(prefix + key, name, None)
-        for entry in held or ():
-            variables.add(prefix + entry.name, entry, entry.value)
+        data = held(reference.text("name"), parsed) if reference else None
+        variables.complete = variables.complete and data is not None
+        for entry in data or ():
+            variables.add(source.text("prefix") + entry.name, entry, entry.value)
     for var in (
         value for build in parsed.builds for root in build.kustomizations for value in mappings(root.get("vars"))
     ):
-        if called := var.entry("name"):  # which kustomize fills in
-            variables.add(called.text, called, None)
+        if filled_in := var.entry("name"):  # by kustomize
+            variables.add(filled_in.text, filled_in, None)
     for variable in mappings(container.get("env")):
         if name := variable.scalar("name"):
             variables.add(name.value, name, variable.get("value"))
@@ -90,31 +84,21 @@ def is_filled_in(text: str) -> bool:
     return any(mark in text for mark in ("$(", "{{", "${"))
 
 
-def config_map(name: str, parsed: Parsed) -> list[Entry] | None:
-    """Return what the ConfigMaps of a name hold; None if the package has none."""
-    data: list[Entry] | None = None
-    for root in parsed.objects:
-        called = name_of(root) if is_kind(root, CORE, "ConfigMap") else None
-        if called and called.value == name:
-            data = (data or []) + data_of(root)
-    return data
+def held(name: str, parsed: Parsed, kind: str = "ConfigMap") -> list[Entry] | None:
+    """Return what the ConfigMaps of a name hold; None where there is none, or nobody knows all that one holds.
+
+    ``kind`` may be Secret.
+    """
+    roots = [
+        root for root in (*parsed.objects, *parsed.generated) if is_kind(root, CORE, kind) and called(root) == name
+    ]
+    by_root = [[entry for field in _DATA for entry in entries(root.get(field))] for root in roots]
+    return [entry for own in by_root for entry in own] if by_root and all(by_root) else None
 
 
 def data_of(root: MappingNode) -> list[Entry]:
     """Return what a ConfigMap holds; nothing of another object."""
     return entries(root.get("data")) if is_kind(root, CORE, "ConfigMap") else []
-
-
-def keys_of(name: str, parsed: Parsed, kind: str = "ConfigMap") -> set[str]:
-    """Return the keys of the ConfigMaps of a name, those that are generated too; none where nobody knows all.
-
-    ``kind`` may be Secret.
-    """
-    generated = parsed.generated.get((kind, name), frozenset())
-    objects = [root for root in parsed.objects if is_kind(root, CORE, kind)] if generated is not None else []
-    held = [root for root in objects if (called := name_of(root)) and called.value == name]
-    keys = {entry.name for root in held for field in _DATA for entry in entries(root.get(field))}
-    return set() if generated is None else {*generated, *keys}
 
 
 def words(container: MappingNode) -> Iterator[Scalar]:

@@ -12,7 +12,7 @@ tests       each test of the package's own comes to what its author expects, in 
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
@@ -61,21 +61,11 @@ class Verdict:
 _VERSION = "0.0.0"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Judges:
-    """Who is asked: programs on the PATH of an environment, and the API server of kubectl's current context."""
+def judge(workspace: Workspace, name: str, *, path: str, is_server_asked: bool = False) -> Iterator[Verdict]:
+    """Yield the verdict of each check, as it is reached; what does not build is not looked at further.
 
-    environment: Mapping[str, str]
-    is_server_asked: bool = False
-
-    @property
-    def path(self) -> str:
-        """Where programs are looked for."""
-        return self.environment.get("PATH", "")
-
-
-def judge(workspace: Workspace, name: str, judges: Judges) -> Iterator[Verdict]:
-    """Yield the verdict of each check, as it is reached; what does not build is not looked at further."""
+    Programs are looked for on ``path``; the API server that may be asked is that of kubectl's current context.
+    """
     try:
         draft = compose_draft(workspace, _VERSION, name)
         bundle = draft.bundle()
@@ -87,35 +77,31 @@ def judge(workspace: Workspace, name: str, judges: Judges) -> Iterator[Verdict]:
     errors = [finding for finding in workspace_lint.judge(workspace, linted, alone=True) if finding.severity == "error"]
     yield Verdict.of(name, "lint", details=map(str, errors))
     with tempfile.TemporaryDirectory(prefix="packyard-") as folder:
-        yield from _use_cases(workspace, bundle, Path(folder), judges)
-        yield from _tests(workspace, bundle, judges)
+        unpacked = bundle.unpack(Path(folder))
+        for where in (use_case.path for use_case in packages.read(workspace, name).use_cases):
+            directory = unpacked / workspace.prefix / where
+            yield from _rendered(name, where, directory, path=path, is_server_asked=is_server_asked)
+            yield from _with_options(name, where, directory, path=path)
+        yield from _tests(workspace, bundle, path=path)
 
 
-def _use_cases(workspace: Workspace, bundle: Bundle, folder: Path, judges: Judges) -> Iterator[Verdict]:
-    unpacked = bundle.unpack(folder)
-    for use_case in packages.read(workspace, bundle.name).use_cases:
-        directory = unpacked / workspace.prefix / use_case.path
-        yield from _rendered(bundle.name, use_case.path, directory, judges)
-        yield from _with_options(bundle.name, use_case.path, directory, judges)
-
-
-def _rendered(name: str, path: str, directory: Path, judges: Judges) -> Iterator[Verdict]:
+def _rendered(name: str, where: str, directory: Path, *, path: str, is_server_asked: bool) -> Iterator[Verdict]:
     if silent := [setter.name for setter in unset(directory) if not setter.example]:
-        yield Verdict.skipped(name, "render", path, f"no example: {', '.join(silent)}")
+        yield Verdict.skipped(name, "render", where, f"no example: {', '.join(silent)}")
         return
     try:
         _fill_in(directory)
-        manifests = render(directory, path=judges.path)
+        manifests = render(directory, path=path)
     except PackyardError as error:
-        yield Verdict.of(name, "render", path, details=map(str, error.problems))
+        yield Verdict.of(name, "render", where, details=map(str, error.problems))
         return
-    yield Verdict.of(name, "render", path)
-    if programs.find(judges.path):
-        yield Verdict.of(name, "kustomize", path, details=_differences(directory, manifests))
+    yield Verdict.of(name, "render", where)
+    if programs.find(path):
+        yield Verdict.of(name, "kustomize", where, details=_differences(directory, manifests))
     else:
-        yield Verdict.skipped(name, "kustomize", path, "neither kustomize nor kubectl is on PATH")
-    if judges.is_server_asked:
-        yield Verdict.of(name, "server", path, details=server.refusals(manifests, path=judges.path))
+        yield Verdict.skipped(name, "kustomize", where, "neither kustomize nor kubectl is on PATH")
+    if is_server_asked:
+        yield Verdict.of(name, "server", where, details=server.refusals(manifests, path=path))
 
 
 def _differences(directory: Path, manifests: bytes) -> list[str]:
@@ -131,7 +117,7 @@ def _differences(directory: Path, manifests: bytes) -> list[str]:
     return [f"{name} is built otherwise by packyard itself" for name in names]
 
 
-def _tests(workspace: Workspace, bundle: Bundle, judges: Judges) -> Iterator[Verdict]:
+def _tests(workspace: Workspace, bundle: Bundle, *, path: str) -> Iterator[Verdict]:
     """Make the package's own tests, each in each of its use cases."""
     package = packages.read(workspace, bundle.name)
     try:
@@ -142,7 +128,7 @@ def _tests(workspace: Workspace, bundle: Bundle, judges: Judges) -> Iterator[Ver
     for test in package_tests:
         for use_case in test.use_cases:
             where = f"{test.file.removeprefix(workspace.sources.shown(package.folder) + '/')}:{test.line} {use_case}"
-            problems = own_tests.unmet(test, bundle, f"{workspace.prefix}/{use_case}", path=judges.path)
+            problems = own_tests.unmet(test, bundle, f"{workspace.prefix}/{use_case}", path=path)
             yield Verdict.of(package.name, tests.DIRECTORY, where, details=map(str, problems))
 
 
@@ -152,7 +138,7 @@ def _fill_in(directory: Path) -> None:
         set_values(directory, required)
 
 
-def _with_options(name: str, path: str, directory: Path, judges: Judges) -> Iterator[Verdict]:
+def _with_options(name: str, where: str, directory: Path, *, path: str) -> Iterator[Verdict]:
     """Render a use case with each option that fits it; what is required has its value by now."""
     trial = Trial(directory)
     fitting = [state.name for state in states(directory, trial) if state.fits and not state.is_enabled]
@@ -161,10 +147,10 @@ def _with_options(name: str, path: str, directory: Path, judges: Judges) -> Iter
         try:
             switch(directory, [option], lambda _: trial)
             _fill_in(directory)
-            faults = _differences(directory, render(directory, path=judges.path))
+            faults = _differences(directory, render(directory, path=path))
             switch(directory, [option], lambda _: trial, off=True)
         except PackyardError as error:
             faults = [str(problem) for problem in error.problems]
         details += (f"with {option}: {fault}" for fault in faults)
     if fitting:
-        yield Verdict.of(name, "options", path, details=details)
+        yield Verdict.of(name, "options", where, details=details)

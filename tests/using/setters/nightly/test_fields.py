@@ -106,7 +106,6 @@ ONLY_3_8_7 = {
     "behind the header of a block scalar",
 }
 
-
 LIST_KRMFILE = """\
 openAPI:
   definitions:
