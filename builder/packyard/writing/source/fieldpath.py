@@ -26,7 +26,8 @@ def parse(text: str) -> Sequence[str] | None:
     """Read a path; None where it is none. The root is an empty text."""
     if not _FORM.fullmatch(text):
         return None
-    return [step.strip("'\"") for step in replacement.steps(_BRACKET.sub(".[", text))] if text else []
+    steps = replacement.steps(_BRACKET.sub(".[", text)) if text else []
+    return [step if "=" in step else step.strip("[]'\"") for step in steps]
 
 
 def find(steps: Sequence[str], value: object, above: str = "it") -> Iterator[object]:
