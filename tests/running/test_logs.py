@@ -123,11 +123,8 @@ def test_of_pods_in_one_place_the_newest_is_meant() -> None:
         status.container(second, "c")
 
 
-def test_pods_of_a_role_are_read_by_a_label_that_no_other_pod_has() -> None:
-    workers, launcher = [pod("w-0", "worker", 0), pod("w-1", "worker", 1)], pod("l", "launcher", 0)
-    whole = run_of(*workers, launcher)
-    assert logs.words(whole, [*workers, launcher], "")[1] == "--selector=packyard/run=one"
-    assert logs.words(whole, workers, "b")[1:] == [
-        "--selector=packyard/run=one,role=worker", "--prefix", "--max-log-requests=3", "--container=b"
-    ]  # fmt: skip
-    assert logs.words(whole, [launcher], "") == ["logs", "l"]
+def test_one_call_reads_all_pods_of_a_run() -> None:
+    pods = [pod("w-0", "worker", 0), pod("w-1", "worker", 1)]
+    whole = ["logs", "--selector=packyard/run=one", "--prefix", "--max-log-requests=2", "--container=b"]
+    assert logs.words(run_of(*pods), pods, "b") == whole
+    assert logs.words(run_of(*pods), pods[:1], "") == ["logs", "w-0"]
