@@ -99,14 +99,6 @@ SPELLINGS = [
 ]
 
 
-#: Where the two lines of kustomize that users set values with do not agree; we are with 3.8.7.
-ONLY_3_8_7 = {
-    "above an item that is a mapping",
-    "above an item that is a list",
-    "behind the header of a block scalar",
-}
-
-
 LIST_KRMFILE = """\
 openAPI:
   definitions:
@@ -141,11 +133,6 @@ def judge(real_set: Callable[..., str], tmp_path: Path, text: str, krmfile: str 
 @pytest.mark.parametrize("place", PLACES)
 def test_a_comment_binds_where_the_real_program_lets_it(kustomize3: Kustomize, tmp_path: Path, place: str) -> None:
     judge(kustomize3.done, tmp_path, HEADER + PLACES[place].replace("C\n", SPELLINGS[0] + "\n"))
-
-
-@pytest.mark.parametrize("place", sorted(set(PLACES) - ONLY_3_8_7))
-def test_a_comment_binds_where_kustomize_4_5_4_lets_it(kustomize4: Kustomize, tmp_path: Path, place: str) -> None:
-    judge(kustomize4.done, tmp_path, HEADER + PLACES[place].replace("C\n", SPELLINGS[0] + "\n"))
 
 
 @pytest.mark.parametrize("place", LIST_PLACES)
