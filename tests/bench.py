@@ -22,18 +22,12 @@ from statistics import median
 from time import perf_counter
 
 import real
-from controlplane import shared
-from controlplane.api import Api
 from core.files.krmfiles import one_setter
 from packyard.core.bundle import Manifest, build
 from packyard.core.bundle.archive import Member
 from packyard.core.yaml.document import parse_file
-from packyard.running.runs import kubectl
-from packyard.running.runs.record import NUMBER
-from packyard.running.runs.run import LABEL
 from packyard.sharing.publishing.publish import publish
 from packyard.sharing.stores.directory import DirectoryStore
-from running import made
 
 Call = Callable[[], object]
 
@@ -58,7 +52,6 @@ def main(runs: int = 15, files: int = 4000) -> None:
         large_trees(folder, files, runs)
         catalogue(folder, built, min(runs, 5))
         getting(folder / "get", min(runs, 5))
-        status(folder / "status", min(runs, 5))
 
 
 def setting(folder: Path, built: Path, runs: int) -> None:
@@ -170,29 +163,6 @@ def getting(folder: Path, runs: int) -> None:
         requests = process(sys.executable, "-c", "import requests")
         compare("get, a small bundle; import requests", process(*get, "small"), requests, goal="2 x the time",
                 runs=runs, ahead=clean)  # fmt: skip
-
-
-def status(folder: Path, runs: int) -> None:
-    """Show 200 runs of a namespace with a Job and three pods each, on an API server where nothing acts."""
-    with shared.use(folder, "-m", "controlplane.service", "api", str(folder)):
-        api = Api(folder)
-        namespace = api.create_namespace("privileged")
-        api.create({"apiVersion": "v1", "kind": "ServiceAccount", "metadata": {"name": "default"}}, namespace)
-        client = kubectl.find(os.environ["PATH"], kubeconfig=str(folder / "kubeconfig"), namespace=namespace)
-        names = [f"run-{number}" for number in range(200)]
-        objects = {
-            name: [made.job(name, "run"), *(made.pod(f"{name}-{pod}", "run") for pod in "abc")] for name in names
-        }
-        made.put(client, objects)
-        calls = [
-            ("configmaps", f"--selector={NUMBER}"),
-            ("Job.v1.batch,Pod.v1.", f"--selector={LABEL},!{NUMBER}", "--chunk-size=0"),
-            ("events", "--field-selector=type=Warning"),
-        ]
-        script = " && ".join(shlex.join(map(str, client.words("get", *call, "--output=json"))) for call in calls)
-        ours = process(PACKYARD, "status", f"--kubeconfig={folder / 'kubeconfig'}", f"--namespace={namespace}")
-        compare("status of 200 runs, its calls by kubectl", ours, process("sh", "-c", script), goal="2 x the time",
-                runs=runs)  # fmt: skip
 
 
 def process(*command: object) -> Call:
