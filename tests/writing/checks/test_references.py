@@ -113,7 +113,7 @@ def test_config_maps_of_programs_are_known_and_hide_no_other_reference() -> None
         patched_by = patch.replace("KIND", kind).replace("NAME", patched)
         files = {"pod.yaml": pod, "kustomization.yaml": listed, "programs.yaml": patched_by}
         encoded = {name: text.encode() for name, text in files.items()}
-        package = PackageFiles(b"kind: Krmfile\n", encoded, programs={"p/programs/tune/kustomization.yaml": component})
+        package = PackageFiles(b"kind: Krmfile\n", encoded | {"../programs/tune/kustomization.yaml": component})
         return sorted(each.rule for each in lint(package) if each.rule in (DANGLING, UNREACHED))
 
     assert rules("programs") == []

@@ -28,7 +28,7 @@ class PackageFiles(NamedTuple):
 
     ``where`` stands before paths in messages; it is empty, or ends in a slash. ``name`` is that of the file with the
     definitions, empty where there is none. A Kptfile reaches the files of packages below, too, ``nested``. Lint alone
-    looks at ``patches``, files of RFC 6902 in which nothing is bound, and ``programs``, files that others share.
+    looks at ``patches``, files of RFC 6902 in which nothing is bound.
     """
 
     krmfile: bytes
@@ -37,7 +37,6 @@ class PackageFiles(NamedTuple):
     name: str = NAME
     nested: Mapping[str, bytes] = {}
     patches: Mapping[str, bytes] = {}
-    programs: Mapping[str, bytes] = {}
 
     @property
     def is_of_kustomize(self) -> bool:
