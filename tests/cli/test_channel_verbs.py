@@ -35,9 +35,9 @@ def test_a_yanked_version_is_told_of_where_it_is_fetched(channel: Path, tmp_path
     )
     latest = packyard("get", "bert", "--from", channel, "--to", tmp_path / "a")
     assert latest.stderr.startswith(f"bert@1.0 from {channel} (--from), the latest version; 1.1 is yanked: diverges\n")
-    exact = packyard("get", "bert@v1.1", "--from", channel, "--to", tmp_path / "b")
+    exact = packyard("get", "bert@1.1", "--from", channel, "--to", tmp_path / "b")
     assert exact.returncode == 0
-    assert exact.stderr.startswith(f"bert@1.1 from {channel} (--from), the version that was asked for, v1.1, in its")
+    assert exact.stderr.startswith(f"bert@1.1 from {channel} (--from), the version that was asked for\n")
     assert exact.stderr.splitlines()[1] == "warning: bert@1.1 is yanked: diverges"
     pinned = tmp_path / "packyard.lock"
     done("get", "bert@1.1", "--from", channel, "--to", tmp_path / "c", "--lock", pinned)

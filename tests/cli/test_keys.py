@@ -156,23 +156,6 @@ def test_the_passphrase_is_asked_twice_on_a_terminal_and_not_shown(
     assert (config / "keys" / "release.key.pem").exists() == (code == 0)
 
 
-@pytest.mark.nightly
-def test_config_shows_each_value_with_its_origin(config: Path) -> None:
-    config.mkdir(parents=True)
-    file = config / "config.yaml"
-    file.write_text("# ours\nchannel: https://me:secret@example.com/m\n")
-
-    def shown(*words: str, **env: str) -> dict[str, tuple[str, str]]:
-        rows = json.loads(done("config", *words, "-o", "json", **env))
-        return {row["name"]: (row["value"], row["origin"]) for row in rows}
-
-    assert shown()["channel"] == ("https://***@example.com/m", str(file))
-    assert shown(PACKYARD_CHANNEL="/srv/m")["channel"] == ("/srv/m", "PACKYARD_CHANNEL")
-    assert shown(PACKYARD_SIGNING_KEY="pem")["PACKYARD_SIGNING_KEY"] == ("(set)", "PACKYARD_SIGNING_KEY")
-    assert shown()["config folder"] == (str(config), "XDG_CONFIG_HOME")
-    assert str(file) in done("config", COLUMNS="40")
-
-
 def test_config_sets_a_value_and_leaves_the_other_lines(config: Path) -> None:
     config.mkdir(parents=True)
     (config / "config.yaml").write_text("# ours\n")

@@ -45,7 +45,7 @@ def test_shows_use_cases_with_what_they_are_for_what_runs_before_and_what_has_to
 
 def test_shows_one_use_case_with_the_command_that_sets_it() -> None:
     shown = done("show", ONE)
-    assert "set PVC_NAME\n    Name of the claim. Example: workdisk.\n" in shown
+    assert "    set PVC_NAME: Name of the claim. Example: workdisk.\n" in shown
     assert f"packyard set {NAME}/one-node PVC_NAME=workdisk\n" in shown
     assert done("show", NAME, "one-node") == shown
 
@@ -84,7 +84,6 @@ def test_the_commands_to_go_on_with_name_the_same_channel_and_version(
     shown = done("show", "p@1.0", "--from", "my chännel")
     get, show = (shlex.split(line) for line in shown.partition("next ")[2].splitlines())
     of_one = done(*(word.replace("USECASE", "uses/one") for word in show[1:]))
-    assert of_one.startswith("p 1.0, ")
     again = next(shlex.split(line.removeprefix("next")) for line in of_one.splitlines() if line.startswith("next"))
     assert again == get
     done(*get[1:])

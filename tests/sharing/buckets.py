@@ -12,7 +12,7 @@ import subprocess
 import threading
 import time
 import urllib.request
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from email.utils import formatdate
@@ -67,7 +67,7 @@ def versitygw(program: Path, folder: Path, *, port: int = 0) -> Iterator[BucketS
     (folder / BUCKET).mkdir(exist_ok=True)
     port = port or free_port()
     words = [program, "--access", ACCESS_KEY, "--secret", SECRET_KEY, "--port", f"127.0.0.1:{port}", "--quiet"]
-    with _running([*words, "posix", folder], port):
+    with running([*words, "posix", folder], port):
         yield BucketServer(f"http://127.0.0.1:{port}", s3_environment(f"http://127.0.0.1:{port}"))
 
 
@@ -77,7 +77,7 @@ def rclone(program: Path, folder: Path) -> Iterator[BucketServer]:
     (folder / BUCKET).mkdir()
     port = free_port()
     words = ["serve", "s3", "--addr", f"127.0.0.1:{port}", "--auth-key", f"{ACCESS_KEY},{SECRET_KEY}", folder]
-    with _running([program, "--config", folder / "none", *words], port):
+    with running([program, "--config", folder / "none", *words], port):
         yield BucketServer(f"http://127.0.0.1:{port}", s3_environment(f"http://127.0.0.1:{port}"))
 
 
@@ -85,13 +85,10 @@ def rclone(program: Path, folder: Path) -> Iterator[BucketServer]:
 def google_storage() -> Iterator[BucketServer]:
     """Run our own server of Google's XML API, for no emulator keeps its preconditions on generations."""
     handler = type("Bucket", (_GoogleStorage,), {"objects": {}, "lock": threading.Lock(), "generations": count(1)})
-    with ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
-        thread = threading.Thread(target=server.serve_forever, args=(0.01,))
-        thread.start()
-        url = f"http://127.0.0.1:{server.server_port}"
+    server = ThreadingHTTPServer(("127.0.0.1", 0), handler)
+    url = f"http://127.0.0.1:{server.server_port}"
+    with real.answering(server):
         yield BucketServer(url, {"STORAGE_EMULATOR_HOST": url})
-        server.shutdown()
-        thread.join()
 
 
 class _GoogleStorage(BaseHTTPRequestHandler):
@@ -178,7 +175,7 @@ def azurite(program: Path) -> Iterator[BucketServer]:
     port = free_port()
     words = ["--blobHost", "127.0.0.1", "--blobPort", port, "--silent", "--skipApiVersionCheck"]
     url = f"http://127.0.0.1:{port}"
-    with _running([real.program("node"), program, *words, "--disableTelemetry", "--inMemoryPersistence"], port):
+    with running([real.program("node"), program, *words, "--disableTelemetry", "--inMemoryPersistence"], port):
         _create_container(f"{url}/{AZURE_ACCOUNT}/{BUCKET}")
         account = {"AZURE_STORAGE_ACCOUNT": AZURE_ACCOUNT, "AZURE_STORAGE_KEY": AZURE_KEY}
         yield BucketServer(url, {**account, "AZURE_STORAGE_ENDPOINT": f"{url}/{AZURE_ACCOUNT}"})
@@ -200,7 +197,8 @@ def _create_container(url: str) -> None:
 
 
 @contextmanager
-def _running(command: list[object], port: int) -> Iterator[None]:
+def running(command: Sequence[object], port: int) -> Iterator[None]:
+    """Run a server until the block ends, from when it listens."""
     words = [str(word) for word in command]
     # Garbage is cheap here; what the tests set for clients is no business of a server.
     environment = {name: value for name, value in os.environ.items() if not name.startswith(("AWS_", "AZURE_"))}

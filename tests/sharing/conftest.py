@@ -30,14 +30,6 @@ def registry2(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
 
 
 @pytest.fixture(scope="session")
-def registry_without_deletes(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """distribution 3 as it is configured by default: nothing can be deleted."""
-    folder: Path = tmp_path_factory.mktemp("registry")
-    with registries.distribution(real.pinned_program("registry"), folder, deletes=False) as host:
-        yield host
-
-
-@pytest.fixture(scope="session")
 def registry_with_referrers() -> Iterator[str]:
     """A registry that lists what refers to an artifact."""
     with registries.with_referrers(real.pinned_program("referrers-registry")) as host:

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from urllib.parse import parse_qs, urlsplit
 
+import real
 from packyard.core.digest import Digest
 
 _PATH = re.compile(r"/v2/(?:(?P<repository>.+)/(?P<kind>manifests|blobs|tags|referrers)/(?P<name>.+))?")
@@ -64,15 +65,10 @@ def running(registry: Registry) -> Iterator[Registry]:
     class Handler(_Handler):
         its = registry
 
-    with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
-        server.daemon_threads, registry.port = True, server.server_port
-        thread = threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True)
-        thread.start()
-        try:
-            yield registry
-        finally:
-            server.shutdown()
-            thread.join()
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    server.daemon_threads, registry.port = True, server.server_port
+    with real.answering(server):
+        yield registry
 
 
 class _Handler(BaseHTTPRequestHandler):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import shutil
 from collections.abc import Callable
 from dataclasses import replace
@@ -161,18 +160,6 @@ def test_a_job_without_memory_or_trust_does_not_sign_what_lost_its_signature_unt
     assert access.read(store, TRUST).signers == (KEY.public.id,)
 
 
-def test_an_index_that_was_altered_or_is_signed_by_strangers_is_refused(store: DirectoryStore) -> None:
-    with pytest.raises(IntegrityError, match=r"names .* as its signer, and you trust"):
-        access.read(store, Trust.of(OTHER.public))
-    sealed = json.loads(store.get(INDEX))
-    publish(store, [bundle("gpt")], by=BY)
-    later = json.loads(store.get(INDEX))
-    later["dsseEnvelope"]["signatures"] = sealed["dsseEnvelope"]["signatures"]
-    (store.root_dir / INDEX).write_text(json.dumps(later))
-    with pytest.raises(IntegrityError):
-        access.read(store, TRUST)
-
-
 def test_a_damaged_memory_is_said_to_be_one(store: DirectoryStore, memory: Memory) -> None:
     access.read(store, TRUST, memory)
     memory.file.write_bytes(b"{}")
@@ -185,15 +172,6 @@ def test_a_damaged_memory_is_said_to_be_one(store: DirectoryStore, memory: Memor
 
 
 # Publishing.
-
-
-def test_a_publisher_follows_no_index_that_is_older_than_the_one_it_saw(store: DirectoryStore, memory: Memory) -> None:
-    old = store.get(INDEX)
-    publish(store, [bundle("t5")], by=replace(BY, memory=memory))
-    (store.root_dir / INDEX).write_bytes(old)
-    for act in changes(store, replace(BY, memory=memory)):
-        with pytest.raises(OlderError, match="number 2, after number 3"):
-            act()
 
 
 def test_a_channel_is_signed_from_the_first_publish_with_a_key_on_which_is_told(tmp_path: Path) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 
 import pytest
@@ -90,16 +89,14 @@ def test_a_bucket_that_is_not_there_is_called_so(any_opener: Opener) -> None:
     [
         ("on_versitygw", "AWS_SECRET_ACCESS_KEY", "s3cret-and-wrong"),
         ("on_versitygw", "AWS_ACCESS_KEY_ID", "s3cret-and-wrong"),
-        ("on_rclone", "AWS_SECRET_ACCESS_KEY", "s3cret-and-wrong"),
-        ("on_azurite", "AZURE_STORAGE_KEY", ""),
+        ("on_azurite", "AZURE_STORAGE_KEY", "s3cretAndWrong=="),
     ],
 )
 def test_wrong_credentials_are_refused_and_not_shown(
     name: str, variable: str, value: str, request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     opener = request.getfixturevalue(name)
-    text = value or os.environ[variable].replace("Eby8vdM02", "s3cretM02")
-    monkeypatch.setenv(variable, text)
+    monkeypatch.setenv(variable, value)
     store = opener()
     for verb in (lambda: store.get("a"), lambda: store.put("a", b"1"), lambda: store.list("")):
         with pytest.raises(

@@ -10,11 +10,8 @@ from packyard.sharing.stores.content import cache_control, content_type
 @pytest.mark.parametrize(
     ("key", "kind", "is_immutable"),
     [
-        ("index.html", "text/html; charset=utf-8", False),
         ("index/index.json", "application/json", False),
-        (f"index/{'0' * 64}.json", "application/json", True),
         (f"index/p/bert/{'0' * 64}.json", "application/json", True),
-        ("index/yanked/bert/1.0.json", "application/json", False),
         ("v1.0/bert.tar.gz", "application/octet-stream", True),
         ("1.0/bert.tar.gz.sha256", "text/plain; charset=utf-8", True),
         ("web/page.js", "text/javascript; charset=utf-8", False),

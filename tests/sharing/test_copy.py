@@ -113,7 +113,7 @@ def test_a_closed_release_is_closed_once_all_of_it_was_copied(source: DirectoryS
     ("texts", "versions"),
     [
         (["bert"], ["bert@1.0", "bert@1.1", "bert@2.0"]),
-        (["bert@1.1", "bert@v1.1"], ["bert@1.1"]),
+        (["bert@1.1", "bert@1.1"], ["bert@1.1"]),
         (["bert@^1"], ["bert@1.0", "bert@1.1"]),
         (["bert@latest", "gpt"], ["bert@2.0", "gpt@1.0"]),
         ([], ["bert@1.0", "bert@1.1", "bert@2.0", "gpt@1.0"]),

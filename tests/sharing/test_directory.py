@@ -116,10 +116,8 @@ def outside(tmp_path: Path) -> dict[str, bytes | None]:
     ("link", "target"),
     [
         ("a/b", "../../outside/file"),
-        ("a/b", "../../outside/new"),
         ("a/b", "/dev/zero"),
         ("a", "../outside"),
-        ("a", "../outside/missing"),
         ("a", "x"),
         ("x", "a"),
     ],

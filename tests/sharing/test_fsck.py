@@ -11,7 +11,7 @@ import pytest
 
 import sample
 from packyard.core.digest import Digest
-from packyard.core.errors import InputError, IntegrityError
+from packyard.core.errors import IntegrityError
 from packyard.core.files.regular import LIMIT
 from packyard.sharing.entry import CHECKSUM, SBOM, SIGSTORE, IndexEntry
 from packyard.sharing.index import access
@@ -218,10 +218,3 @@ def test_an_interrupted_publish_is_listed_and_others_are_not_lost(store: Directo
 
     fsck.repair(Overtaken(store.root_dir), Publisher(key=KEY))
     assert {"new@3.0", "other@4.0", "bert@1.0"} <= {str(entry) for entry in access.read(store).entries}
-
-
-def test_a_place_that_is_no_channel_is_not_repaired(tmp_path: Path) -> None:
-    (tmp_path / "thesis.txt").write_text("years of work")
-    with pytest.raises(InputError, match="has no bundles and no index"):
-        fsck.repair(DirectoryStore(tmp_path))
-    assert DirectoryStore(tmp_path).list("") == ["thesis.txt"]

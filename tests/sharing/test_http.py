@@ -106,16 +106,6 @@ def test_a_server_that_harms_is_stopped_at_a_bound_and_told(name: str) -> None:
     assert server.sent < 20_000_000
 
 
-def test_a_body_that_breaks_off_is_asked_for_again_and_is_an_error_where_it_always_does() -> None:
-    answers = iter([answer(b"whole")[:-1], answer(b"whole")])
-    with answering(lambda _: [next(answers)]) as server:
-        assert get(server.address) == b"whole"
-    with answering(lambda _: [answer(b"whole")[:-1]]) as server:
-        with pytest.raises(UnavailableError, match="closed the connection early"):
-            get(server.address)
-        assert len(server.requests) == 3
-
-
 def test_the_body_of_a_redirection_is_not_read() -> None:
     flood = for_ever(MOVED + b"\r\n", bytes(100_000), slow=False)
     with answering(lambda request: [answer(b"1")] if b"GET /b" in request else flood(request)) as server:

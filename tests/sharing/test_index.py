@@ -56,7 +56,7 @@ def test_a_yanked_version_is_chosen_only_if_it_is_asked_for() -> None:
     package = yanked.named("bert")
     found = choose(package, Reference(name="bert"))
     assert (found.entry, found.why) == (ENTRIES[0], "the latest version; 1.10 is yanked: diverges")
-    asked = choose(package, Reference(name="bert", version="v1.10.0"))
+    asked = choose(package, Reference(name="bert", version="1.10"))
     assert (asked.entry.version, asked.entry.yanked) == ("1.10", "diverges")
     assert choose(package, Reference(name="bert", choice="^1")).entry == ENTRIES[0]
     every = yanked.put(replace(ENTRIES[0], yanked="also"), replace(ENTRIES[2], yanked="too"))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable
+from contextlib import suppress
 from typing import Any
 
 import pytest
@@ -19,7 +20,9 @@ from packyard.sharing.fetching.verify import verify_bundle
 from packyard.sharing.trust import envelope, provenance, sbom
 from packyard.sharing.trust.keys import SigningKey, Trust
 from packyard.sharing.trust.provenance import Provenance, Statement
+from sample import tries
 from sharing.examples import bundle, compressed_otherwise
+from sharing.hostile import Grammar
 
 KEY = SigningKey.of(Ed25519PrivateKey.from_private_bytes(bytes(32)))
 OTHER = SigningKey.of(Ed25519PrivateKey.from_private_bytes(b"\1" * 32))
@@ -135,6 +138,18 @@ def test_refuses(attack: str) -> None:
     with pytest.raises(IntegrityError, match=r"\Abert\.tar\.gz\.(intoto|sigstore)\.json: ") as refused:
         verify_bundle(BERT, attested, TRUST, what="bert.tar.gz")
     assert reason in str(refused.value)
+
+
+def test_a_statement_with_any_value_is_refused_or_about_the_same_bundle() -> None:
+    """A trusted signature makes no statement valid for a bundle that it does not name; and nobody else makes one."""
+    for seed in range(tries(1000)):
+        spoil = Grammar(seed).spoiled
+        with suppress(IntegrityError):
+            found = verify_bundle(BERT, _wrap(spoil(MADE.payload())), TRUST, what="x").provenance
+            assert found
+            assert (found.name, found.version, found.file, found.tar) == (READ.name, READ.version, READ.file, READ.tar)
+        with suppress(IntegrityError):
+            assert envelope.open(spoil(SIGNED), TRUST, file="x").payload == MADE.payload()
 
 
 def test_other_libraries_of_the_formats_accept_it() -> None:

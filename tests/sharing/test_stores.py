@@ -19,11 +19,6 @@ def test_a_path_and_a_file_address_are_a_directory(tmp_path: Path, address: str)
     assert (channel_dir / "a").read_bytes() == b"1"
 
 
-def test_any_other_scheme_is_refused_and_the_known_ones_are_named() -> None:
-    with pytest.raises(InputError, match=r"an address 'ftp://…' \(use a directory, file://, http"):
-        open_store("ftp://example.com/channel")
-
-
 @pytest.mark.parametrize("address", ["file://server/share", "file://", "file://[", "file:///a%00b"])
 def test_a_file_address_of_another_machine_is_refused(address: str) -> None:
     with pytest.raises(InputError, match="names no local directory"):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
@@ -22,8 +23,8 @@ def store(tmp_path: Path) -> DirectoryStore:
     return made
 
 
-def test_a_version_is_yanked_in_any_spelling_and_a_reason_stays(store: DirectoryStore) -> None:
-    entry, is_new = yank(store, "bert@1.1.0", "diverges")
+def test_a_version_is_yanked_and_a_reason_stays(store: DirectoryStore) -> None:
+    entry, is_new = yank(store, "bert@v1.1", "diverges")
     assert (str(entry), entry.yanked, is_new) == ("bert@v1.1", "diverges", True)
     assert fetch(store, "bert") == bundle("bert", "1.0")
     before = store.get(KEY)
@@ -41,11 +42,12 @@ def test_refuses_a_reason_that_could_not_be_shown(store: DirectoryStore, reason:
 
 @pytest.mark.parametrize(
     ("text", "says"),
-    [("bert", "does not say which version"), ("bert@^1", "does not say which version"), ("bert@3", "no version '3' of"),
+    [("bert", "does not say which version"), ("bert@^1", "does not say which version"),
+     ("bert@1.1", "no version '1.1' of bert (it has v1.1, 1.0"),
      ("brt@1.0", "did you mean 'bert'")],
 )  # fmt: skip
 def test_refuses_to_yank_what_is_not_said_exactly(store: DirectoryStore, text: str, says: str) -> None:
-    with pytest.raises(InputError, match=says):
+    with pytest.raises(InputError, match=re.escape(says)):
         yank(store, text, "reason")
 
 

@@ -36,14 +36,14 @@ def open_channel(address: str) -> Store:
 def listed(address: str, store: Store | None = None) -> Index:
     """Return what a channel lists, as far as the user trusts it; ``store`` is the channel, if it is open."""
     store = store or open_channel(address)
-    return access.read(store, preferences.trust_or_own(address), preferences.memory(address))
+    return access.read(store, preferences.trust(address), preferences.memory(address))
 
 
 def signed(address: str, index: Index) -> Sequence[str]:
     """Return lines that say who signed an index, as far as the user can tell."""
     if not index.channel:
         return ["a registry has no index: each version is signed by itself, or not"]
-    return preferences.trust_or_own(address).signed(index.signers, index.others)
+    return preferences.trust(address).signed(index.signers, index.others)
 
 
 def publisher(address: str, key: Signing | None) -> Publisher:

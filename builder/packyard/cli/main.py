@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from importlib import import_module
 
 from packyard import __version__
-from packyard.cli import output, streams
+from packyard.cli import output, streams, verbs
 from packyard.cli.verbs import FOREIGN, VERBS
 from packyard.core.errors import PackyardError, Problem, UnavailableError, UsageError, suggest
 
@@ -22,7 +22,7 @@ from packyard.core.errors import PackyardError, Problem, UnavailableError, Usage
 FLAGS = ("--help", "--version", "--quiet", "--verbose")
 
 _HELP = ("-h", "--help", "help")
-_BEFORE = {"-q": "quiet", "--quiet": "quiet", "-v": "verbose", "--verbose": "verbose"}
+_BEFORE = {"-q": "is_quiet", "--quiet": "is_quiet", "-v": "is_verbose", "--verbose": "is_verbose"}
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -75,15 +75,11 @@ def _refused_by_system(error: OSError) -> Problem | None:
 def run(words: list[str]) -> int:
     """Run the verb of a command line, and raise what it raises."""
     while words and words[0] in _BEFORE:
-        from packyard.cli import verbosity
-
-        verbosity.choose(**{_BEFORE[words.pop(0)]: True})
+        output.choose(**{_BEFORE[words.pop(0)]: True})
     if len(words) > 1 and words[0] in _HELP and words[1] != "all":
         words = [*words[1:], "--help"]
     if not words or words[0] in _HELP:
-        from packyard.cli import pages
-
-        output.page(pages.every() if words[1:] else pages.overview())
+        output.page(verbs.every() if words[1:] else verbs.overview(__version__))
         return 0
     verb, *rest = words
     if verb in ("-V", "--version", "version"):

@@ -8,24 +8,41 @@ what `unified` prints.
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 from packyard.cli import colors, streams
 from packyard.core.errors import PackyardError, on_one_line
 
-#: Whether messages are printed, and whether details are; set from the command line.
+#: Whether messages are printed, and whether details are, such as the programs that packyard runs; see `choose`.
 quiet = False
 verbose = False
-_hidden: frozenset[str] = frozenset()
 
+#: How text is broken: between its words alone.
+_WORDS: Mapping[str, Any] = {"break_long_words": False, "break_on_hyphens": False}
 _READABLE = 24  # columns that the last column of a table needs
+
+
+def choose(*, is_quiet: bool = False, is_verbose: bool = False) -> None:
+    """Print less, or more, from now on. Of programs Python's audit events tell, so that no part of packyard has to."""
+    global quiet, verbose
+    if is_verbose and not verbose:
+        sys.addaudithook(_see)
+    quiet, verbose = quiet or is_quiet, verbose or is_verbose
+
+
+def _see(event: str, arguments: tuple[Any, ...]) -> None:
+    if event in ("subprocess.Popen", "os.exec"):
+        import os
+        import shlex
+
+        executable, words, *_ = arguments
+        listed = words if isinstance(words, list | tuple) else [words or executable]
+        detail(f"runs {shlex.join(os.fsdecode(str(word)) for word in listed)}")
 
 
 def line(text: str = "") -> None:
     """Print one line of a result."""
-    if "results" in _hidden:
-        return
     streams.write(encoded(on_one_line(text) + "\n"))
 
 
@@ -80,6 +97,11 @@ def can_ask() -> bool:
     return sys.stdin.isatty() and sys.stderr.isatty()
 
 
+def agreed(prompt: str) -> bool:
+    """Ask a question on the terminal, and say whether the answer is yes; where there is none, it is no."""
+    return ask(f"{prompt} [y/N] ").lower() in ("y", "yes")
+
+
 def ask(prompt: str) -> str:
     """Ask for a line on the terminal; an empty text where there is none."""
     if not can_ask():
@@ -90,19 +112,8 @@ def ask(prompt: str) -> str:
 
 def note(text: str) -> None:
     """Print a message in one line on stderr, unless quiet."""
-    if not quiet and "messages" not in _hidden:
+    if not quiet:
         streams.write(encoded(masked(on_one_line(text)) + "\n"), "stderr")
-
-
-@contextmanager
-def without(*kinds: str) -> Iterator[None]:
-    """Print no ``results``, or no ``messages``, of a step of something larger; problems and warnings are printed."""
-    global _hidden
-    before, _hidden = _hidden, frozenset(kinds)
-    try:
-        yield
-    finally:
-        _hidden = before
 
 
 def is_watched() -> bool:
@@ -159,6 +170,14 @@ def counted(number: int, noun: str) -> str:
     return f"{number} {noun}{'s' * (number != 1)}"
 
 
+def filled(text: str, first: str = "", rest: str | None = None) -> list[str]:
+    """Return the lines of a text between its words, as the terminal has room; ``first`` and ``rest`` begin them."""
+    from textwrap import wrap
+
+    rest = first if rest is None else rest
+    return wrap(text, min(size()[0], 100), initial_indent=first, subsequent_indent=rest, **_WORDS)
+
+
 def table(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
     """Print rows below a header, if there are any; nothing in them is cut.
 
@@ -179,7 +198,7 @@ def table(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
             _painted(number, place, text) + " " * (widths[place] - cell_len(text) + 2)
             for place, text in enumerate(first)
         )
-        texts = wrap(last, room, break_long_words=False, break_on_hyphens=False) if room else [last]
+        texts = wrap(last, room, **_WORDS) if room else [last]
         for text in texts or [""]:
             drawn((beside + _painted(number, len(first), text)).rstrip())
             beside = " " * indent

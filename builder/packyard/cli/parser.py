@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from textwrap import fill
 from typing import Any, NoReturn
 
-from packyard.cli import output, rows, verbosity
+from packyard.cli import output, rows
 from packyard.cli.flags import unknown
 from packyard.core import ending
 from packyard.core.errors import UsageError, suggest
@@ -124,6 +124,6 @@ def run(module: Any, verb: str, words: Sequence[str]) -> int:
         return int(stop.code or 0)
     parser.refuse_rest(rest)
     parsed.command = [*words[end + 1 :]]
-    verbosity.choose(quiet=parsed.quiet, verbose=parsed.verbose)
+    output.choose(is_quiet=parsed.quiet, is_verbose=parsed.verbose)
     with ending.as_interrupt():
         return int(module.run(parsed))

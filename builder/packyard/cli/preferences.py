@@ -85,7 +85,7 @@ def is_used(address: str) -> bool:
     if address == CARRIED:
         return True
     named = filter(None, (os.environ.get(CHANNEL), configured()))
-    if configuration.normal(address) in map(configuration.normal, named) or trust(address).signatories:
+    if configuration.normal(address) in map(configuration.normal, named) or trust(address).is_required:
         return True
     remembered = memory(address)
     files = (remembered.file if remembered else None, noted("used", address))
@@ -113,18 +113,12 @@ def note(file: Path) -> None:
 
 
 def trust(address: str) -> Trust:
-    """Return whom the user trusts for a channel."""
-    ring = keyring()
-    return Trust.of(*(ring.trusted(address) if ring else ()), channel=masked(address))
-
-
-def trust_or_own(address: str) -> Trust:
     """Return whom the user trusts for a channel; where that is nobody, the user's own keys, none of them required."""
-    trusted, ring = trust(address), keyring()
-    if trusted.is_required or not ring:
-        return trusted
-    own = (replace(ring.public(name), name=name) for name in ring.signing_names())
-    return Trust.of(*own, channel=trusted.channel).optional()
+    ring = keyring()
+    if trusted := ring.trusted(address) if ring else ():
+        return Trust.of(*trusted, channel=masked(address))
+    own = [replace(ring.public(name), name=name) for name in ring.signing_names()] if ring else []
+    return Trust.of(*own, channel=masked(address)).optional()
 
 
 def trusted_anywhere() -> Trust:

@@ -18,7 +18,7 @@ from packyard.core.bundle import manifest, receipt
 from packyard.core.bundle.bundle import Bundle
 from packyard.core.bundle.manifest import Manifest
 from packyard.core.bundle.receipt import CARRIED, Receipt
-from packyard.core.bundle.reference import Reference, same
+from packyard.core.bundle.reference import Reference
 from packyard.core.errors import ConflictError, InputError, IntegrityError, PackyardError, Problem
 from packyard.core.files import paths, regular
 from packyard.sharing.entry import Identified
@@ -66,7 +66,7 @@ class Untarred:
 
     def kept(self) -> Bundle | None:
         """Return the bundle with the receipt's digest, if it was fetched and is kept."""
-        if self.receipt is None or not same(self.receipt.version, self.described.version):
+        if self.receipt is None or self.receipt.version != self.described.version:
             return None
         from packyard.cli.channels import bundle_cache
 

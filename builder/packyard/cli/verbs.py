@@ -127,3 +127,29 @@ _MEANT = {
     "verify DIR": "check",
 }
 FOREIGN: Mapping[str, str] = {word: typed for typed, words in _MEANT.items() for word in words.split()}
+_FLAGS = """\
+Flags of every verb:
+
+  -h, --help     describe the verb
+  -q, --quiet    print results and problems only
+  -v, --verbose  also print the programs that it runs"""
+
+
+def overview(version: str) -> str:
+    """Return what `packyard` alone prints: the verbs of users, and the names of the others."""
+    from textwrap import fill  # slow to import, and only needed here
+
+    title = f"packyard {version}: assemble, set, pack, publish and run packages for Kustomize"
+    words = (f"{group.title + ':':<18} {' '.join(group.verbs)}" for group in GROUPS if group is not USE)
+    others = [fill(line, 80, subsequent_indent=" " * 19, break_on_hyphens=False) for line in words]
+    more = "packyard VERB --help describes a verb, packyard help all lists all."
+    return "\n\n".join((title, _table(USE), "\n".join(others), more))
+
+
+def every() -> str:
+    """Return all verbs with what they do, group by group, and the flags of every verb."""
+    return "\n\n".join((*(f"{group.title}:\n\n{_table(group)}" for group in GROUPS), _FLAGS))
+
+
+def _table(group: Group) -> str:
+    return "\n".join(f"  {verb:<11} {text}" for verb, (_, text) in group.verbs.items())

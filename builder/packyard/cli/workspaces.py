@@ -7,14 +7,19 @@ carries; without names it is every package.
 from __future__ import annotations
 
 import argparse
+import os
 from collections.abc import Sequence
 from pathlib import Path
 
 from packyard.cli import declare
-from packyard.core.errors import InputError, Problem
+from packyard.core.errors import InputError, Problem, UsageError
 from packyard.core.files.paths import WORKSPACE
 from packyard.writing.source import library, package, workspace
 from packyard.writing.source.workspace import Workspace
+
+#: Fewer packages than this are built one after another by default: what packages share is parsed again in each worker.
+#: Measured by tests/bench_catalogue.py: workers are slower for 4 packages, and faster for 8.
+WORTH_WORKERS = 8
 
 
 def add_argument(parser: argparse.ArgumentParser, *, carried: bool = False) -> None:
@@ -63,3 +68,18 @@ def root(arguments: argparse.Namespace, *, carried: bool = False) -> Path:
         hint = "name the folder that has one: --workspace DIR; packyard init DIR begins a workspace"
         raise InputError(Problem(f"no {WORKSPACE} here or above", hint=hint))
     return folder or library.carried_dir()
+
+
+def add_jobs(parser: argparse.ArgumentParser) -> None:
+    """Declare ``--jobs``."""
+    declare.value(parser, "--jobs N", "packages built at once (default: one per processor)", type=int)
+
+
+def jobs(arguments: argparse.Namespace, names: Sequence[str]) -> int:
+    """Return how many processes build packages; 0, which is this one alone, if they are few and no flag says more."""
+    count = arguments.jobs
+    if count is None:
+        count = len(os.sched_getaffinity(0)) if len(names) >= WORTH_WORKERS else 1
+    if count < 1:
+        raise UsageError(f"--jobs: must be at least 1, found {count}")
+    return count if count > 1 else 0

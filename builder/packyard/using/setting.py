@@ -19,7 +19,7 @@ from packyard.core.files.steps import StepLog
 from packyard.core.files.tree import Tree
 from packyard.using.options import folder
 from packyard.using.options.folder import NAME as OPTIONS
-from packyard.using.setters.change import check_rules, join, read_changed, unbound
+from packyard.using.setters.change import check_rules, join, read_changed, read_kpt, unbound
 from packyard.using.setters.definition import Setter
 from packyard.using.setters.packages import PackageFiles, find_packages, read_krmfile
 from packyard.using.setters.plan import Assignment, Plan, Shipped, no_default, placed, plan, unknown
@@ -27,7 +27,6 @@ from packyard.using.setters.plan import Assignment, Plan, Shipped, no_default, p
 if TYPE_CHECKING:
     from packyard.using.options.option_setters import Beside
     from packyard.using.options.switch import Switched
-    from packyard.using.setters.kpt.kptpackage import KptPackage
 
 _NOT_SHIPPED: Shipped = {}
 
@@ -38,7 +37,7 @@ class PackageSetters:
     def __init__(self, package: PackageFiles) -> None:
         self._package = package
         self.krmfile = read_krmfile(package)
-        self._kpt = None if package.is_of_kustomize else _read_kpt(package)
+        self._kpt = read_kpt(package)
         self.names = self._kpt.names() if self._kpt else {*self.krmfile.definitions.setters}
 
     def plan(self, assignment: Assignment, shipped: Shipped = _NOT_SHIPPED) -> Plan:
@@ -54,12 +53,6 @@ class PackageSetters:
         )
         refuse(no_default(Setter(name, file=package.where + package.name)) for name in assignment.unset)
         return self._kpt.set(assignment.values, as_kustomize=assignment.as_kustomize)
-
-
-def _read_kpt(package: PackageFiles) -> KptPackage:
-    from packyard.using.setters.kpt.kptpackage import KptPackage  # most packages have no Kptfile
-
-    return KptPackage(package)
 
 
 class Place(NamedTuple):

@@ -19,6 +19,7 @@ from packyard.core.errors import UnavailableError
 from packyard.sharing.index import access
 from packyard.sharing.publishing import fsck
 from packyard.sharing.publishing.copy import copy
+from packyard.sharing.publishing.gc import Policy, gc
 from packyard.sharing.publishing.publish import publish
 from packyard.sharing.publishing.yank import yank
 from packyard.sharing.stores import open_store
@@ -76,10 +77,23 @@ ACTIONS: dict[str, Callable[[DirectoryStore], object]] = {
     "yank": lambda store: yank(store, "bert@1.0", "diverges"),
     "close": lambda store: close(store, "1.0"),
     "repair": fsck.repair,
+    "gc": lambda store: gc(store, Policy(yanked=True)),
     "copy": lambda store: copy(DirectoryStore(store.root_dir.parent / "from"), store, ["bert@1.1", "gpt@1.1"]),
 }
 #: Every so many calls to the file system, one is the last of a process.
 STEP = 1 if sample.WHOLE else 40
+
+
+def prepared(action: str, folder: Path) -> DirectoryStore:
+    """Return a channel as it is before an action."""
+    store = DirectoryStore(folder)
+    if action != "publish in a new channel":
+        publish(store, [BEFORE])
+    if action == "gc":
+        publish(store, MADE)
+        yank(store, "bert@1.0", "diverges")
+        close(store, "1.0")
+    return store
 
 
 @pytest.mark.nightly
@@ -88,9 +102,7 @@ def test_a_publisher_killed_at_any_call_leaves_the_old_or_the_new_and_a_second_r
     action: str, tmp_path: Path
 ) -> None:
     publish(DirectoryStore(tmp_path / "from"), MADE)
-    whole = DirectoryStore(tmp_path / "whole")
-    if action != "publish in a new channel":
-        publish(whole, [BEFORE])
+    whole = prepared(action, tmp_path / "whole")
     before = {str(entry): entry for entry in access.current(whole).entries}
     outcome = faults.forked(lambda: ACTIONS[action](whole), faults.Faulty(0))
     assert outcome.code == 0, outcome.text
@@ -98,9 +110,7 @@ def test_a_publisher_killed_at_any_call_leaves_the_old_or_the_new_and_a_second_r
     first = random.Random(f"{sample.SEED} {action}").randrange(1, STEP + 1)
     killed = 0
     for at in range(first, outcome.calls + 1, STEP):
-        store = DirectoryStore(tmp_path / f"{at}")
-        if action != "publish in a new channel":
-            publish(store, [BEFORE])
+        store = prepared(action, tmp_path / f"{at}")
         died = faults.forked(lambda: ACTIONS[action](store), faults.Faulty(at, None))  # noqa: B023
         killed += died.code == -signal.SIGKILL
         listed = {str(entry): entry for entry in access.current(store).entries}

@@ -25,7 +25,7 @@ from sharing.registries import anywhere
 
 BERT = bundle("bert", "1.2.0+cpu", "hello")
 KEY = "1.2.0+cpu/bert.tar.gz"
-SERVERS = ["registry3", "registry2", "registry_with_referrers", "registry_without_deletes"]
+SERVERS = ["registry3", "registry2", "registry_with_referrers"]
 
 
 pytestmark = pytest.mark.usefixtures("clean_environment")

@@ -17,13 +17,11 @@ from typing import Any
 import pytest
 import yaml
 
-import real
 from casefiles import Case, cases
 from packyard.using.functions import function
 from using.functions.resourcelists import resource_list, said
 
 SHOWN = [case for case in cases("fn/*") if "input" in case.parts]
-CASES = [case for file in real.corpus_files("kpt") if (case := json.loads(file.read_bytes()))["files"]]
 
 Fields = list[tuple[str, ...]]
 
@@ -111,17 +109,6 @@ def known(one: tuple[str, ...], other: tuple[str, ...], lists: set[str]) -> bool
         return leaked or (one[3] == "# one" and other[3] == "")  # a comment inside a list setter's value
     folded = (one[1].replace("\n\n", "\n"), *one[2:]) == (other[1], *other[2:])  # its writer adds a line to folded text
     return one[0] == other[0] and folded
-
-
-@pytest.mark.parametrize("case", real.of_corpus(CASES), ids=lambda case: case["id"].replace("/", " "))
-def test_upstreams_cases_are_answered_as_by_the_real_functions(
-    apply_setters: Path, list_setters: Path, case: dict[str, Any]
-) -> None:
-    """Each package of the corpus, with every configuration that another case has."""
-    files = {path: text for path, text in case["files"].items() if path != ".krmignore"}
-    judge(list_setters, resource_list(files))
-    for config in {other["config"] for other in CASES} | {None}:
-        judge(apply_setters, resource_list(files, config))
 
 
 @pytest.mark.parametrize("case", SHOWN, ids=lambda case: case.file.stem)

@@ -125,16 +125,6 @@ def test_takes_or_refuses_keys_as_kustomize_does(judge: Judge, scalar: str) -> N
     judge.agrees({"kustomization.yaml": RESOURCES, "a.yaml": f"{HEAD}spec: {{{scalar}: a}}\n"})
 
 
-def test_writes_text_that_kustomize_reads_back(judge: Judge) -> None:
-    quoted = [scalar for scalar in SCALARS if scalar[0] not in "'\"!&*[{`@%" and scalar not in (": ", "- ")]
-    lines = "".join("    - '" + scalar.replace("'", "''") + "'\n" for scalar in quoted)
-    text = f"apiVersion: v1\nkind: X\nmetadata:\n  name: x\nspec:\n  list:\n{lines}"
-    first = judge.real({"kustomization.yaml": RESOURCES, "a.yaml": text})
-    second = judge.real({"a.yaml": build(judge.folder).decode()})
-    assert first is not None
-    assert second == first
-
-
 @settings(
     max_examples=25,
     derandomize=True,
@@ -289,17 +279,6 @@ def test_subjects_of_role_bindings_follow_their_accounts(judge: Judge, binding: 
 )
 def test_reads_a_kustomization_as_kustomize_does(judge: Judge, kustomization: str) -> None:
     judge.agrees({"kustomization.yaml": kustomization, "a.yaml": HEAD})
-
-
-def test_refuses_every_other_field_by_name_and_line_and_says_what_to_install(tmp_path: Path) -> None:
-    (tmp_path / "kustomization.yaml").write_text("resources:\n- a.yaml\nnamePrefix: my-\nimages: [{name: x}]\n")
-    (tmp_path / "a.yaml").write_text(HEAD)
-    with pytest.raises(InputError) as caught:
-        build(tmp_path)
-    first, second = map(str, caught.value.problems)
-    assert first.startswith(f"{tmp_path}/kustomization.yaml:3:1: field 'namePrefix'")
-    assert second.startswith(f"{tmp_path}/kustomization.yaml:4:1: field 'images'")
-    assert "install kustomize" in first
 
 
 def test_refuses_directories_addresses_and_files_elsewhere_all_at_once(tmp_path: Path) -> None:

@@ -134,16 +134,6 @@ def test_options_are_a_list_of_names(mlops: Path, text: str) -> None:
     assert "site.yaml:1: options " in refused(mlops, ".", "-R", "-f", f"{mlops.parents[2]}/site.yaml")
 
 
-def test_programs_are_told_what_is_enabled(mlops: Path) -> None:
-    own, options = json.loads(apply(mlops, "multi-node/claim", "--keep", "-o", "json")[0])
-    assert (own["package"], own["counts"], own["enabled"]) == (
-        ".",
-        {"PVC_NAME": 1, "WORKERS": 1},
-        ["queue", "spread"],
-    )
-    assert (options["package"], options["enabled"]) == ("../../options", [])
-
-
 @pytest.mark.parametrize(
     ("name", "expected"),
     [

@@ -149,9 +149,3 @@ def test_is_refused_by_name_or_built(what: str, tmp_path: Path) -> None:
         return
     with pytest.raises(PackyardError, match=expected):
         render.render(tmp_path / "use", path="")
-
-
-def test_aliases_are_still_followed_into_values_of_their_own(tmp_path: Path) -> None:
-    folder = use_case(tmp_path, text=OBJECT + "a: &a {b: [c]}\nd: *a\ne: {<<: *a, f: g}\n")
-    assert b"d:\n  b:\n  - c\n" in render.render(folder, path="")
-    assert b"e:\n  f: g\n  b:\n  - c\n" in render.render(folder, path="")

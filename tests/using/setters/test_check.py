@@ -45,17 +45,6 @@ def test_a_keyword_admits_and_refuses_what_the_real_program_does(
     done("cfg", "set", ours, "V", good)
 
 
-def test_all_faults_are_told_at_once_each_by_its_definition(tmp_path: Path) -> None:
-    package = make(tmp_path / "package", "type: string\nmaxLength: 1\npattern: ^a+$")
-    with pytest.raises(InputError) as error:
-        set_values(package, {"V": ["bcd"], "VV": ["x"]})
-    takes = "V takes a text of at most 1 character that has the form that its definition asks for, not 'bcd'"
-    assert [str(problem) for problem in error.value.problems] == [
-        f"{package}/Krmfile:3: {takes} (packyard explain {package} V shows its definition)",
-        f"{package}/Krmfile: setter 'VV' is not found (did you mean 'V'?)",
-    ]
-
-
 FORMATS = judged.mapping("formats")
 
 

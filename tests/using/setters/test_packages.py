@@ -59,9 +59,7 @@ def test_definitions_end_at_the_packages_below(
         assert {file: file.read_bytes() for file in before} == before
 
 
-def test_a_pipeline_reaches_the_packages_below_and_its_definitions_do_not(tmp_path: Path) -> None:
+def test_a_pipeline_reaches_the_packages_below(tmp_path: Path) -> None:
     root = write(tmp_path, Kptfile=PIPELINE, sub__Kptfile=NEW, sub__f="name: web # kpt-set: ${app}\n")
     (root / "sub/f").rename(root / "sub/f.yaml")
-    package = read_package(Tree(root), "")
-    assert "sub/f.yaml" in package.nested
-    assert "sub/f.yaml" not in package.resources
+    assert "sub/f.yaml" in read_package(Tree(root), "").resources

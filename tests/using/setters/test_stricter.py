@@ -128,16 +128,3 @@ def test_a_field_that_was_edited_by_hand_is_told_when_it_is_set(package: Path) -
     process = packyard("set", "WORKERS=7", "SERVER=a.b", cwd=package)
     assert "r.yaml:6: workers was '5', edited by hand" in process.stderr
     assert "typed-in" not in process.stderr  # SERVER was still to be set
-
-
-def test_render_takes_values_for_this_rendering(package: Path) -> None:
-    before = (package / "Krmfile").read_bytes(), (package / "r.yaml").read_bytes()
-    (package / "values.yaml").write_text("WORKERS: 3\nSERVER: a.b\n")
-    process = packyard("render", "--built-in", "WORKERS=4", "SERVER=c.d", cwd=package)
-    assert "workers: 4" in process.stdout
-    process = packyard("render", ".", "WORKERS=4", "--values", "values.yaml", "--built-in", cwd=package)
-    assert "workers: 4" in process.stdout
-    assert "server: a.b" in process.stdout
-    assert before == ((package / "Krmfile").read_bytes(), (package / "r.yaml").read_bytes())
-    assert "WORKERS=16" in refused(package, "render", "WORKERS=0x10")
-    assert "'WORKERS' must be NAME=VALUE" in packyard("render", ".", "WORKERS", cwd=package).stderr

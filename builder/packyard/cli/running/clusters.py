@@ -7,6 +7,7 @@ import os
 import time
 from collections.abc import Callable, Iterable
 from dataclasses import replace
+from datetime import UTC, datetime
 from functools import cache
 from typing import TypeVar
 
@@ -34,6 +35,7 @@ _PAUSE = 1.0  # seconds between two looks
 #: The fields of a reference to an object, in the rows that name some.
 REFERENCE = "apiVersion, kind, namespace, name"
 _FLAGS = ("namespace", "context", "kubeconfig")
+_AGES = (("d", 86400), ("h", 3600), ("m", 60))
 _UNITS = {"s": 1, "m": 60, "h": 3600, "d": 86400}
 
 
@@ -194,3 +196,14 @@ def duration(word: str) -> float:
     if not number.isdecimal() or len(number) > 6:
         raise argparse.ArgumentTypeError(f"{word!r} is not a time such as 90s, 15m, 2h or 7d")
     return int(number) * _UNITS[unit]
+
+
+def age(since: str) -> str:
+    """Return the time since a moment, which is ISO 8601, in its largest unit of which it has two; ``?`` for others."""
+    try:
+        then = datetime.fromisoformat(since)
+        seconds = (datetime.now(UTC) - then).total_seconds()
+    except (ValueError, TypeError):
+        return "?"
+    unit, size = next(((unit, size) for unit, size in _AGES if seconds >= 2 * size), ("s", 1))
+    return f"{max(int(seconds), 0) // size}{unit}"

@@ -17,7 +17,6 @@ import time
 from packyard.cli import declare, output
 from packyard.cli.rows import Rows
 from packyard.cli.running import clusters
-from packyard.cli.running.ages import age
 from packyard.cli.running.clusters import INTERRUPTED
 from packyard.core.errors import InputError, UsageError
 from packyard.running.runs import events, status
@@ -37,7 +36,7 @@ ROWS = Rows(
 )
 _CELLS = {
     "": lambda row: "!" if row["type"] == "Warning" else "",
-    "AGE": lambda row: age(row["when"]),
+    "AGE": lambda row: clusters.age(row["when"]),
 }
 #: What chooses logs, and no events.
 _OF_LOGS = ("role", "index", "container", "follow", "previous", "tail")

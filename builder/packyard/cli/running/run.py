@@ -28,7 +28,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     clusters.add_arguments(parser)
     declare.switch(parser, "--no-doctor", "run whatever packyard doctor would find")
     plain = dict.fromkeys(("dry_run", "force", "no_wait"), False)
-    parser.set_defaults(**plain, timeout=None, patience=deploy.PATIENCE, output="text")
+    parser.set_defaults(**plain, timeout=None, patience=deploy.PATIENCE, output="")  # the log alone
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -36,8 +36,7 @@ def run(arguments: argparse.Namespace) -> int:
     flags, cluster_flags = declare.given(arguments, "no-doctor"), clusters.typed(arguments)
     client, rendered, words = clusters.find_for(arguments, "run", is_named=True)
     output.note(f"$ {shlex.join(['packyard', 'deploy', *words, *flags, *cluster_flags])}")
-    with output.without("results"):
-        deploy.begin(arguments, client, rendered)
+    deploy.begin(arguments, client, rendered)
     return _followed(rendered.run, cluster_flags)
 
 

@@ -12,7 +12,6 @@ from collections.abc import Iterator, Sequence
 from packyard.cli import output
 from packyard.cli.rows import Rows
 from packyard.cli.running import clusters
-from packyard.cli.running.ages import age
 from packyard.core.errors import shown
 from packyard.running.runs import record as records
 from packyard.running.runs import status
@@ -59,7 +58,7 @@ def _read(client: Kubectl, arguments: argparse.Namespace) -> list[RunStatus]:
 
 
 def _run_row(run_status: RunStatus) -> tuple[str, ...]:
-    since, pods = age(run_status.record.when), clusters.counted(run_status.roles)
+    since, pods = clusters.age(run_status.record.when), clusters.counted(run_status.roles)
     return (run_status.run, _package(run_status), run_status.state, pods, since, run_status.reason)
 
 
@@ -81,7 +80,7 @@ def _facts(run_status: RunStatus) -> Iterator[tuple[str, str]]:
         yield "reason", run_status.reason
     if run_status.roles:
         yield "pods", clusters.counted(run_status.roles)
-    yield "deployed", f"{age(record.when)} ago by {record.who or 'somebody'}, record {record.number}"
+    yield "deployed", f"{clusters.age(record.when)} ago by {record.who or 'somebody'}, record {record.number}"
     for place in run_status.results:
         yield "results", place
     if record.values:
@@ -93,7 +92,7 @@ def _facts(run_status: RunStatus) -> Iterator[tuple[str, str]]:
 
 
 def _pod_row(pod: PodStatus) -> tuple[str, ...]:
-    return (pod.name, pod.role, pod.state, pod.node, str(pod.restarts), age(pod.created), pod.reason)
+    return (pod.name, pod.role, pod.state, pod.node, str(pod.restarts), clusters.age(pod.created), pod.reason)
 
 
 def _package(run_status: RunStatus) -> str:

@@ -41,7 +41,7 @@ def run(arguments: argparse.Namespace) -> int:
     if (arguments.key or arguments.remove) and not arguments.repair:
         flag = "--key" if arguments.key else "--remove"
         raise UsageError(f"packyard fsck: {flag} is for --repair; add it: packyard fsck CHANNEL --repair {flag}")
-    channel, trusted = open_channel(arguments.channel), preferences.trust_or_own(arguments.channel)
+    channel, trusted = open_channel(arguments.channel), preferences.trust(arguments.channel)
     if arguments.repair:
         _repair(channel, arguments)
     typed = quote(arguments.channel)

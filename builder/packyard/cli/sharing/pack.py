@@ -9,7 +9,7 @@ import argparse
 from collections.abc import Sequence
 from pathlib import Path
 
-from packyard.cli import bundles, fanout, progress
+from packyard.cli import bundles, progress, workspaces
 from packyard.core.files import git
 from packyard.sharing.entry import SBOM, IndexEntry
 from packyard.sharing.publishing.publish import Attest, Upload
@@ -22,8 +22,8 @@ from packyard.writing.source.workspace import Workspace
 
 
 def pack(arguments: argparse.Namespace, workspace: Workspace, names: Sequence[str], folder: Path) -> list[Upload]:
-    """Pack packages into a folder, as the flags of ``fanout`` say; if one is refused, all that is wrong is raised."""
-    jobs = fanout.jobs(arguments, names)
+    """Pack packages into a folder, as many at once as the flags say; if one is refused, all that is wrong is raised."""
+    jobs = workspaces.jobs(arguments, names)
     with progress.of(names) as done:
         catalogue.pack_into(workspace, arguments.version, names, folder, jobs=jobs, done=done)
     files = (folder / f"{name}.tar.gz" for name in names)

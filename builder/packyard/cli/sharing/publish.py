@@ -13,7 +13,7 @@ from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 
-from packyard.cli import declare, fanout, output, preferences, progress, signing, workspaces
+from packyard.cli import declare, output, preferences, progress, signing, workspaces
 from packyard.cli.channels import BUNDLES, open_channel, publisher, row
 from packyard.cli.sharing import pack
 from packyard.core.bundle import reference
@@ -41,7 +41,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     declare.value(parser, "--shard K/N", "publish part K of N (from 0); with --close, the last one closes")
     signing.add_argument(parser)
     workspaces.add_argument(parser)
-    fanout.add_arguments(parser)
+    workspaces.add_jobs(parser)
 
 
 def run(arguments: argparse.Namespace) -> int:

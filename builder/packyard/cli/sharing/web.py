@@ -18,11 +18,11 @@ import webbrowser
 from pathlib import Path
 from shlex import quote
 
-from packyard.cli import declare, output, progress
+from packyard.cli import output, progress
 from packyard.cli.channels import listed, open_channel
 from packyard.cli.rows import Rows
 from packyard.cli.sharing import web_content
-from packyard.core.errors import InputError, Problem, UnavailableError, UsageError
+from packyard.core.errors import InputError, Problem
 from packyard.sharing.stores import as_registry
 from packyard.sharing.stores.directory import DirectoryStore
 from packyard.sharing.stores.store import ReadOnly
@@ -31,7 +31,6 @@ from packyard.sharing.web.serve import HOST, server
 
 ROWS = Rows("file", "file, status", line="{status:<10} {file}")
 EXAMPLE = "packyard web CHANNEL --open"
-_PORTS = 65_536
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -40,13 +39,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     where = parser.add_mutually_exclusive_group()
     where.add_argument("--open", action="store_true", help="serve it on 127.0.0.1, and open it in a browser")
     where.add_argument("--to", metavar="DIR", help="write the page there")
-    declare.value(parser, "--port PORT", "with --open (default: one that is free)", type=int, default=0)
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Write the page, or serve it until it is interrupted."""
-    if not 0 <= arguments.port < _PORTS:
-        raise UsageError(f"packyard web: --port must be a number from 0 to {_PORTS - 1}, found {arguments.port}")
     if arguments.open:
         return _open(arguments)
     store = DirectoryStore(Path(arguments.to)) if arguments.to else open_channel(arguments.channel)
@@ -70,7 +66,7 @@ def _made(channel: str, *, is_beside: bool) -> dict[str, bytes]:
     address = store.address if "://" in store.address else str(Path(store.address).resolve())
     is_web = address.startswith(("https://", "http://"))
     at = f"{address.rstrip('/')}/" if is_web else "../../" if is_beside else ""
-    with progress.busy("reading packages"), output.without("messages"):
+    with progress.busy("reading packages"):
         packages = list(web_content.packages(listed(channel, store), channel, store))
     return page.files(packages, address="" if is_beside else address, bundles=at)
 
@@ -78,11 +74,7 @@ def _made(channel: str, *, is_beside: bool) -> dict[str, bytes]:
 def _open(arguments: argparse.Namespace) -> int:
     with tempfile.TemporaryDirectory(prefix="packyard-") as folder:
         page.write(DirectoryStore(Path(folder)), _made(arguments.channel, is_beside=False))
-        try:
-            serving = server(Path(folder), arguments.port)
-        except OSError as error:
-            problem = f"port {arguments.port} of {HOST} cannot be used: {error.strerror}"
-            raise UnavailableError(Problem(problem, hint="choose another: --port PORT")) from error
+        serving = server(Path(folder))
         address = f"http://{HOST}:{serving.server_port}/"
         ROWS.show([(address, "serving")], arguments.output)
         output.flush()

@@ -10,7 +10,7 @@ import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
-from packyard.cli import bundles, output, use_cases
+from packyard.cli import bundles, output
 from packyard.cli.bundles import Offer
 from packyard.cli.preferences import Setting
 from packyard.cli.using import show
@@ -68,7 +68,7 @@ def _latest(entry: IndexEntry, address: str, store: Store) -> Fields:
 
 def _shown(offer: Offer) -> Fields:
     described, proof = offer.bundle.manifest, offer.proof
-    cases = [bundled.use_case(offer.bundle, path) for path in use_cases.names(described)]
+    cases = [bundled.use_case(offer.bundle, path) for path in show.names(described)]
     row, requires = show.described(offer, cases), {require for case in cases for require in case.requires}
     readme = next((member.data for member in offer.bundle.members if member.path == _README), b"")
     return {
@@ -82,7 +82,7 @@ def _shown(offer: Offer) -> Fields:
 
 def _use_cases(offer: Offer, cases: list[BundledUseCase]) -> list[Fields]:
     """Return the use cases with their objects, as packyard's own build makes them of the values that are shipped."""
-    names = use_cases.names(offer.bundle.manifest)
+    names = show.names(offer.bundle.manifest)
     made = list[Fields]()
     with tempfile.TemporaryDirectory(prefix="packyard-") as folder:
         package_dir = offer.bundle.unpack(Path(folder))

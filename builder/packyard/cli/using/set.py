@@ -57,10 +57,7 @@ def main(words: Sequence[str]) -> int:
     if parsed.switches["help"]:
         output.page(f"usage: packyard set [DIR] NAME=VALUE ... [flags]\n\n{__doc__}\n{directories.HELP}")
         return 0
-    if parsed.switches["quiet"] or parsed.switches["verbose"]:
-        from packyard.cli import verbosity
-
-        verbosity.choose(quiet=parsed.switches["quiet"], verbose=parsed.switches["verbose"])
+    output.choose(is_quiet=parsed.switches["quiet"], is_verbose=parsed.switches["verbose"])
     directory, words = directories.split(parsed.arguments)
     typed = _values(directory, words)
     is_asked = bool(words) or any(parsed.values.get(name) for name in ("values", "unset"))

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from packyard.cli import declare, directory, output, state, use_cases
+from packyard.cli import declare, directory, output, state
 from packyard.cli.rows import FORMS, Rows
 from packyard.core.bundle import address, shipped
 from packyard.core.errors import refuse
@@ -141,7 +141,7 @@ def _show_one(arguments: argparse.Namespace, listings: Sequence[_Listing]) -> No
         rows = listing.setters
         if listing.is_option and rows:
             output.line(f"{listing.heading} (for all use cases that have the option):")
-        for line in use_cases.sentence(listing.description) if rows and not is_part else ():
+        for line in output.filled(listing.description) if rows and not is_part else ():
             output.line(line)
         output.table(_COLUMNS, [_cells(row.setter) for row in rows])
         for rule in listing.rules:

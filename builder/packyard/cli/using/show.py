@@ -18,12 +18,11 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from shlex import quote
 from typing import Any
 
-from packyard.cli import bundles, declare, output, preferences, use_cases
+from packyard.cli import bundles, declare, output, preferences
 from packyard.cli.bundles import Offer
 from packyard.cli.preferences import Setting
 from packyard.cli.rows import Rows
 from packyard.core.bundle import address
-from packyard.core.bundle.bundle import Bundle
 from packyard.core.bundle.manifest import Manifest
 from packyard.core.bundle.reference import Reference
 from packyard.core.errors import UsageError
@@ -39,6 +38,7 @@ ROWS = Rows(
 )
 IMAGES = Rows("image", "image", "--images", line="{image}")
 _LABEL = 10  # characters before what a line says
+_INDENT = "    "  # before the lines on a use case
 
 Row = Mapping[str, Any]
 #: Makes a command of a verb, and of a use case behind the package.
@@ -73,15 +73,16 @@ def run(arguments: argparse.Namespace) -> int:
 
     manifest = offer.bundle.manifest
     cases = [bundled.use_case(offer.bundle, path) for path in address.meant(manifest.deployed(), wanted, manifest.name)]
-    names = use_cases.names(manifest)
     row = described(offer, cases)
-    if not ROWS.show([row], arguments.output):
-        return 0
-    if not wanted:
-        output.page("\n".join(_told(row, offer, cases, names, command)))
-    for case in cases if wanted else ():
-        output.page("\n".join(_told_case(offer.bundle, case, names, command)))
+    if ROWS.show([row], arguments.output):
+        output.page("\n".join(_told(row, offer, cases, command, is_whole=not wanted)))
     return 0
+
+
+def names(manifest: Manifest) -> dict[str, str]:
+    """Return the short name of each use case by its path, in the order of work."""
+    paths = manifest.deployed()
+    return dict(zip(paths, address.shortened(paths), strict=True))
 
 
 def _names(source: Setting) -> Sequence[str]:
@@ -133,21 +134,29 @@ def _case(case: BundledUseCase) -> tuple[object, ...]:
 
 
 def _told(
-    row: Row, offer: Offer, cases: Sequence[BundledUseCase], names: Mapping[str, str], command: _Command
+    row: Row, offer: Offer, cases: Sequence[BundledUseCase], command: _Command, *, is_whole: bool
 ) -> Iterator[str]:
-    """Yield what people read of a package."""
+    """Yield what people read of a package; unless it ``is_whole``, what is to be set in its use cases is described."""
+    manifest, called = offer.bundle.manifest, names(offer.bundle.manifest)
     yield f"{row['name']} {row['version']}" + (f" (yanked: {row['yanked']})" if row["yanked"] else "")
-    yield from use_cases.sentence(row["description"])
+    yield from output.filled(row["description"])
     yield ""
     for case in cases:
-        yield names[case.path]
-        yield from use_cases.sentence(case.description, use_cases.INDENT)
-        yield from _labelled("after:", ", ".join(names[path] for path in case.after), use_cases.INDENT)
-        yield from _labelled("set:", ", ".join(setter.name for setter in case.required), use_cases.INDENT)
+        yield called[case.path]
+        yield from output.filled(case.description, _INDENT)
+        yield from _labelled("after:", ", ".join(called[path] for path in case.after), _INDENT)
+        if is_whole:
+            yield from _labelled("set:", ", ".join(setter.name for setter in case.required), _INDENT)
+            continue
+        for setter in case.required:
+            example = f" Example: {setter.example}." if setter.example else ""
+            yield from _labelled(f"set {setter.name}:", setter.description + example, _INDENT)
+        values = ", ".join(setter.name for setter in case.setters if not setter.must_be_set)
+        yield from _labelled("values:", values, _INDENT)
     yield ""
     yield from _labelled("options", ", ".join(option.name for option in row["options"]))
     requires = {require for case in cases for require in case.requires}
-    yield from _labelled("cluster", needs(requires, offer.bundle.manifest, row["kubernetes"]))
+    yield from _labelled("cluster", needs(requires, manifest, row["kubernetes"]))
     for number, image in enumerate(row["images"]):
         yield f"{'' if number else 'images':<{_LABEL}}{image}"
     yield from _labelled("size", f"{row['size']:,} bytes, unpacked {row['unpacked']:,} in {row['files']} files")
@@ -157,35 +166,20 @@ def _told(
     versions = (version + (" (yanked)" if yanked else "") for version, yanked in row["versions"])
     yield from _labelled("versions", ", ".join(versions))
     yield from _labelled("from", row["source"])
-    yield f"{'next':<{_LABEL}}{command('get')}"
-    yield f"{'':<{_LABEL}}{command('show', '/USECASE')}"
-
-
-def _told_case(bundle: Bundle, case: BundledUseCase, names: Mapping[str, str], command: _Command) -> Iterator[str]:
-    """Yield what people read of a use case."""
-    yield f"{bundle.name} {bundle.version}, {names[case.path]}"
-    yield from use_cases.sentence(case.description)
-    yield ""
-    for setter in case.required:
-        example = f" Example: {setter.example}." if setter.example else ""
-        yield f"set {setter.name}"
-        yield from use_cases.sentence(setter.description + example, use_cases.INDENT)
-    yield from _labelled("after", ", ".join(names[path] for path in case.after))
-    yield from _labelled("values", ", ".join(setter.name for setter in case.setters if not setter.must_be_set))
-    yield from _labelled("cluster", needs(set(case.requires), bundle.manifest))
-    missing = [f"{setter.name}={quote(setter.example) if setter.example else '…'}" for setter in case.required]
-    directory = quote(f"{bundle.name}/{names[case.path]}")
-    then = f"packyard set {directory} {' '.join(missing)}" if missing else f"packyard render {directory}"
+    then = command("show", "/USECASE")
+    if not is_whole:
+        directory = quote(f"{row['name']}/{called[cases[0].path]}")
+        missing = [f"{setter.name}={quote(setter.example or '…')}" for setter in cases[0].required]
+        then = f"packyard set {directory} {' '.join(missing)}" if missing else f"packyard render {directory}"
     yield f"{'next':<{_LABEL}}{command('get')}"
     yield f"{'':<{_LABEL}}{then}"
-    yield ""
 
 
 def needs(requires: set[str], manifest: Manifest, versions: Sequence[str] = ()) -> str:
     """Return what a cluster has to have: operators by their names, what is left as packyard.json says it."""
     needed = operators.needed(requires, [*operators.declared(manifest.requires)])
-    words = [f"{operator.name} {operator.needs}".rstrip() for operator in needed]
-    words += sorted(requires - {need for operator in needed for need in operator.requirements})
+    words = [f"{operator.operator} {operator.needs}".rstrip() for operator in needed]
+    words += sorted(requires - {need for operator in needed for need in operator.words})
     kubernetes = [f"Kubernetes {versions[0]} to {versions[-1]}"] if len(versions) > 1 else []
     return ", ".join([*kubernetes, *words])
 
@@ -194,4 +188,4 @@ def _labelled(label: str, text: str, indent: str = "") -> Iterator[str]:
     """Yield a line with a label, or nothing where there is nothing to say."""
     if text:
         first = f"{indent}{label} " if indent else f"{label:<{_LABEL}}"
-        yield from use_cases.filled(text, first, " " * len(first))
+        yield from output.filled(text, first, " " * len(first))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from packyard.cli import declare, fanout, output, progress, workspaces
+from packyard.cli import declare, output, progress, workspaces
 from packyard.cli.rows import Rows
 from packyard.core.bundle import reference
 from packyard.core.errors import UsageError
@@ -23,7 +23,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     declare.former(parser, "--out", "to")
     declare.value(parser, "--version VERSION", "the version of the packages")
     workspaces.add_argument(parser)
-    fanout.add_arguments(parser)
+    workspaces.add_jobs(parser)
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -33,7 +33,7 @@ def run(arguments: argparse.Namespace) -> int:
     names = workspaces.bundles(arguments, workspace)
     out_dir = Path(arguments.to)
     workspace.check_target(out_dir)
-    jobs = fanout.jobs(arguments, names)
+    jobs = workspaces.jobs(arguments, names)
     with progress.of(names) as done:
         built = catalogue.build(workspace, arguments.version, names, out_dir, jobs=jobs, done=done)
     if ROWS.show(built.packages, arguments.output):

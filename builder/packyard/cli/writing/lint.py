@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 
-from packyard.cli import declare, fanout, output, state, workspaces
+from packyard.cli import declare, output, state, workspaces
 from packyard.cli.writing import findings
 from packyard.core.errors import InputError, Problem
 from packyard.core.files.paths import MANIFEST, WORKSPACE, root_of
@@ -47,7 +47,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     declare.switch(parser, "--strict", "exit with 1 for warnings, too")
     declare.switch(parser, "--fix", "correct what is certain, in your sources or files")
     workspaces.add_argument(parser)
-    fanout.add_arguments(parser)
+    workspaces.add_jobs(parser)
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -148,7 +148,7 @@ def _in_workspace(arguments: argparse.Namespace, here: Workspace, names: list[st
     for name in names:
         here.package_dir(name)  # which refuses an unknown one
     names = list(dict.fromkeys(names)) or _all_names(here)
-    linted = executor.run(partial(package_lint.lint, here), names, jobs=fanout.jobs(arguments, names))
+    linted = executor.run(partial(package_lint.lint, here), names, jobs=workspaces.jobs(arguments, names))
     return workspace_lint.judge(here, linted), sum(item.use_cases for item in linted)
 
 

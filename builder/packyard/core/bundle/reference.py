@@ -15,7 +15,6 @@ _NAME = re.compile(r"[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?")
 _VERSION = re.compile(r"v?[0-9][0-9A-Za-z._+-]{0,126}")
 LATEST = "latest"
 _RANGES = ("^", "~")
-_CHOICE = re.compile(r"latest|stable|newest|sha256:[0-9a-f]*|[\^~<>=!*0-9v][0-9A-Za-z._+^~<>=!*|, -]*")
 _PARTS = re.compile(r"v?(?P<release>[0-9]+(?:[._][0-9]+)*)(?P<rest>[^+]*)")
 _WORDS = re.compile(r"[0-9]+|[A-Za-z]+")
 
@@ -47,10 +46,10 @@ class Reference:
             return cls(name=name)
         if version == LATEST or (version[:1] in _RANGES and is_version(version[1:])):
             return cls(name=name, choice=version)
-        if not is_version(version) and len(version) < 128 and _CHOICE.fullmatch(version):
-            hint = "ask for 1.2.0, ^1.2, ~1.2.0 or latest"
-            raise InputError(Problem(f"packyard does not understand the choice {version!r}", hint=hint))
-        check_version(version)
+        if not is_version(version):
+            raise InputError(
+                Problem(f"{version[:80]!r} is not a version", hint="ask for 1.2.0, ^1.2, ~1.2.0 or latest")
+            )
         return cls(name=name, version=version)
 
     def admits(self, version: str) -> bool:
@@ -59,7 +58,7 @@ class Reference:
         A range has no pre-release, but for those of the version that it begins with, if that is one.
         """
         if self.version is not None:
-            return same(self.version, version)
+            return self.version == version
         if self.choice[:1] not in _RANGES:
             return True
         low, candidate = identity(self.choice[1:]), identity(version)
@@ -150,8 +149,3 @@ def newest(version: str) -> tuple[bool, Order]:
     """Return the key whose maximum is the latest version: every pre-release is lower than every other version."""
     key = order(version)
     return key[0][1] >= 0, key
-
-
-def same(choice: str, version: str) -> bool:
-    """Return whether a version is the one asked for, in any spelling; build metadata must match if it is given."""
-    return identity(choice) == identity(version) and choice.partition("+")[2] in ("", version.partition("+")[2])

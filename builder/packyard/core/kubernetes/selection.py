@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from packyard.core.kubernetes.lenient import Object, labels_of, mapping, mappings, text
+from packyard.core.kubernetes.lenient import Object, labels_of, mapping, mappings, name_of, text
 
 _HARD = "requiredDuringSchedulingIgnoredDuringExecution"
 _EFFECTS = ("NoSchedule", "NoExecute")
@@ -20,7 +20,7 @@ def selects(selector: object, labels: Mapping[str, object]) -> bool:
         return False
     match_labels = mapping(selector.get("matchLabels"))
     return all(labels.get(key) == value for key, value in match_labels.items()) and all(
-        holds(match_expression, labels) for match_expression in mappings(selector.get("matchExpressions"))
+        _holds(match_expression, labels) for match_expression in mappings(selector.get("matchExpressions"))
     )
 
 
@@ -31,13 +31,11 @@ def required(pod: Object) -> object:
 
 def admits(pod: Object, node: Object) -> bool:
     """Say whether a node has the labels that a pod asks for."""
-    labels = labels_of(node)
+    labels, fields, rules = labels_of(node), {"metadata.name": name_of(node)}, required(pod)
     if any(labels.get(key) != value for key, value in mapping(pod.get("nodeSelector")).items()):
         return False
-    rules = required(pod)
-    if rules is None:
-        return True
-    return _selects_node(rules, node)
+    terms = mappings(mapping(rules).get("nodeSelectorTerms"))
+    return rules is None or any(_matches(term, labels, fields) for term in terms)
 
 
 def intolerable(pod: Object, node: Object) -> list[str]:
@@ -48,20 +46,14 @@ def intolerable(pod: Object, node: Object) -> list[str]:
     return [f"{each.get('key')}={each.get('value', '')}:{each.get('effect')}".replace("=:", ":") for each in kept_away]
 
 
-def _selects_node(rules: object, node: Object) -> bool:
-    metadata = mapping(node.get("metadata"))
-    labels, fields = mapping(metadata.get("labels")), {"metadata.name": text(metadata.get("name"))}
-    return any(_matches(term, labels, fields) for term in mappings(mapping(rules).get("nodeSelectorTerms")))
-
-
 def _matches(term: Object, labels: Mapping[str, object], fields: Mapping[str, object]) -> bool:
     rules, by_field = mappings(term.get("matchExpressions")), mappings(term.get("matchFields"))
     return bool(rules or by_field) and all(
-        [*(holds(rule, labels) for rule in rules), *(holds(rule, fields) for rule in by_field)]
+        [*(_holds(rule, labels) for rule in rules), *(_holds(rule, fields) for rule in by_field)]
     )
 
 
-def holds(rule: Object, labels: Mapping[str, object]) -> bool:
+def _holds(rule: Object, labels: Mapping[str, object]) -> bool:
     """Say whether labels fulfill a requirement: ``{key: pool, operator: In, values: [a, b]}``."""
     key, operator, values = text(rule.get("key")), text(rule.get("operator")), rule.get("values")
     values = values if isinstance(values, list) else []

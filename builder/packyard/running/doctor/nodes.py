@@ -19,8 +19,7 @@ from packyard.core.kubernetes.lenient import Object, mapping, mappings, name_of
 from packyard.running.doctor import wanted
 from packyard.running.doctor.facts import Facts, Questions
 from packyard.running.doctor.finding import Finding, passed, warning
-from packyard.running.runs import requests
-from packyard.running.runs.requests import Amounts, number
+from packyard.running.doctor.wanted import Amounts, amounts, number
 
 _CHECK = "nodes"
 _COLUMNS = "kubectl get nodes -o custom-columns=NAME:.metadata.name"
@@ -45,7 +44,7 @@ def take(objects: Sequence[Object], facts: Facts) -> Iterator[Finding]:
     sets = wanted.find(objects)
     nodes = facts.all("Node") if sets else ()
     for pod_set in sets:
-        asked = requests.of(pod_set.pod).requests
+        asked = wanted.asked(pod_set.pod).requests
         # Of an Argo template they are as its Workflow says.
         pod = {name: pod_set.pod.get(name) for name in ("nodeSelector", "affinity", "tolerations", "nodeName")}
         reasons = Counter(_reason(pod, asked, node) for node in nodes)
@@ -63,7 +62,7 @@ def _lack(who: str, reasons: Counter[tuple[str, str] | None]) -> Finding:
 
 def _reason(pod: Object, asked: Amounts, node: Object) -> tuple[str, str] | None:
     """Return what keeps a node from taking a pod and is the hardest to change; None where it takes it."""
-    whole = requests.amounts(mapping(node.get("status")).get("allocatable"))
+    whole = amounts(mapping(node.get("status")).get("allocatable"))
     lacking = sorted(name for name, amount in asked.items() if whole.get(name, 0) < amount)
     is_admitted = selection.admits(pod, node) and pod.get("nodeName") in (None, name_of(node))
     of_node = (

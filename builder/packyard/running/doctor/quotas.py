@@ -15,9 +15,7 @@ from packyard.core.kubernetes.lenient import Object, mapping, name_of
 from packyard.running.doctor import wanted
 from packyard.running.doctor.facts import Facts, Questions
 from packyard.running.doctor.finding import Finding, error, passed
-from packyard.running.doctor.wanted import PodSet
-from packyard.running.runs import requests
-from packyard.running.runs.requests import Amounts, amounts, number
+from packyard.running.doctor.wanted import Amounts, PodSet, amounts, number, times
 
 _CHECK, _KIND = "quota", "ResourceQuota"
 _ONE = 10**9  # of what is counted, in the unit of quantities
@@ -52,9 +50,9 @@ def _together(moment: Sequence[PodSet]) -> Amounts:
     """Return what pods take at once, by the names that quotas have for it."""
     requested, most = Amounts(), Amounts()
     for pods in moment:
-        asked = requests.of(pods.pod)
-        requested += requests.times(asked.requests, pods.count)
-        most += requests.times(asked.limits, pods.count)
+        asked = wanted.asked(pods.pod)
+        requested += times(asked.requests, pods.count)
+        most += times(asked.limits, pods.count)
     count = sum(pods.count for pods in moment) * _ONE
     needs = {
         **{f"requests.{name}": amount for name, amount in requested.items()},

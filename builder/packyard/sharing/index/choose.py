@@ -27,19 +27,13 @@ def choose(package: Package, wanted: Reference) -> Choice:
     that is yanked is chosen only if its version is asked for.
     """
     if wanted.version is not None:
-        return _exact(package, wanted.version)
+        return Choice(entry=package.get(wanted.version), why="the version that was asked for")
     yanked = list[IndexEntry]()
     for entry in package.newest(wanted.admits):
         if not entry.yanked:
             return Choice(entry=entry, why=_why(wanted, package, entry, yanked))
         yanked.append(entry)
     raise InputError(_nothing(package, wanted, yanked))
-
-
-def _exact(package: Package, version: str) -> Choice:
-    entry = package.get(version)
-    why = "the version that was asked for"
-    return Choice(entry=entry, why=why if version == entry.version else f"{why}, {version}, in its published spelling")
 
 
 def _nothing(package: Package, wanted: Reference, yanked: Sequence[IndexEntry]) -> Problem:

@@ -91,35 +91,22 @@ class Package:
         return self.latest or self.every[-1]
 
     def get(self, version: str) -> IndexEntry:
-        """Return the entry of a version in any spelling, or raise `InputError` with the versions that are there.
-
-        Build metadata (``+…``) must match if it is given.
-        """
-        every = self._spellings(version)
-        present = [entry for entry in every if not entry.removed and reference.same(version, entry.version)]
-        if not present:
-            gone = (why_gone(entry) for entry in every if entry.removed)
-            problem = next(gone, f"the channel has no version {version!r} of {self.name}")
+        """Return the entry of a version, or raise `InputError` with the versions that are there."""
+        entry = self.versions.get(version)
+        if entry is None or entry.removed:
+            problem = why_gone(entry) if entry else f"the channel has no version {version!r} of {self.name}"
             raise InputError(Problem(problem, hint=f"it has {self.last_versions()}"))
-        return min(present, key=lambda entry: entry.version != version)
+        return entry
 
     def last_versions(self) -> str:
         """Return the last few versions, the newest first, for a message."""
         return ", ".join(entry.version for entry in reversed(self.entries[-_NAMED:])) or "no other version"
 
-    def is_gone(self, version: str) -> bool:
-        """Return whether a version was removed, in whatever spelling."""
-        return any(entry.removed for entry in self._spellings(version))
-
-    def _spellings(self, version: str) -> list[IndexEntry]:
-        """Return the entries of a version, in whatever spelling."""
-        identity = reference.identity(version)
-        every = [self.versions.get(version) for version in self.versions if reference.identity(version) == identity]
-        return [entry for entry in every if entry]
-
     def is_new(self, entry: IndexEntry) -> bool:
         """Return whether a version is not there yet; a `ConflictError` says what is in the way."""
-        known = self._spellings(entry.version)
+        identity = reference.identity(entry.version)
+        same = [version for version in self.versions if reference.identity(version) == identity]
+        known = [present for version in same if (present := self.versions.get(version))]
         if not known:
             return True
         present = next((earlier for earlier in known if earlier.version == entry.version), known[0])

@@ -87,7 +87,9 @@ def copy(
     check_place(target, before, [entry.key for entry in entries])
     if publisher and not before.number:
         before = publisher.commit(target, lambda index: index, before=before)
-    gone = {str(each) for each in entries if before.known(each.name).is_gone(each.version)} - exact
+    gone = {
+        str(each) for package in map(before.known, {each.name for each in entries}) for each in package.removed
+    } - exact
     missing = {str(each): each for each in entries if str(each) not in gone and not before.lists(each)}
 
     def data(entry: IndexEntry) -> bytes:

@@ -30,7 +30,7 @@ from packyard.core.digest import Digest
 from packyard.core.errors import InputError, PackyardError, Problem, UnavailableError
 from packyard.core.files.regular import LIMIT
 from packyard.sharing.stores.content import cache_control, content_type
-from packyard.sharing.stores.network import LOOK, OverdueError, authorities, late, within
+from packyard.sharing.stores.network import LOOK, authorities, reason, within
 from packyard.sharing.stores.store import (
     PATIENCE,
     PROBES,
@@ -69,16 +69,8 @@ _NO_OBJECT = ("", "NoSuchKey", "BlobNotFound")
 _NO_BUCKET = ("NoSuchBucket", "ContainerNotFound", "InvalidBucketName")
 #: Where clouds give credentials to their machines: what is asked last.
 _METADATA = re.compile(r"169\.254\.169\.254|/latest/api/token|/metadata/identity/")
-#: What the library says of a failure, and what we say.
-_REASONS = (
-    (r"InvalidCertificate|CertificateError|UnknownIssuer|HandshakeFailure", "the server's certificate is not trusted"),
-    (r"kind: Timeout|TimedOut", "the server did not answer in time"),
-    (r"ProxyConnect|ProxyAuth|Tunnel", "the proxy cannot be reached, or refuses"),
-    (r"kind: Connect|dns error", "the server cannot be reached"),
-    (r"IncompleteMessage|IncompleteBody|UnexpectedEof|ConnectionReset|Body", "the server closed the connection early"),
-    (r"EmptySegment|BadSegment", "there are other objects, with names that packyard cannot have written"),
-    (r"Parse|Header|NoContentRange|invalid", "the server sent an invalid response"),
-)
+#: Of keys that are not ours.
+_FOREIGN = ("EmptySegment", "BadSegment")
 
 _T = TypeVar("_T")
 
@@ -222,11 +214,9 @@ class BucketStore:
     def _ask(self, place: str, call: Callable[[ObjectStore], _T]) -> _T:
         """Let obstore ask the server, as long as a call may take; what it raises is told in our words."""
         try:
-            return within(self.patience, lambda: call(self.open()))
+            return within(self.patience, place, lambda: call(self.open()))
         except PackyardError:
             raise
-        except OverdueError:
-            raise late(place, self.patience) from None
         except (exceptions.AlreadyExistsError, exceptions.PreconditionError):
             raise _RefusedError(Problem("the server refuses", file=place)) from None
         except Exception as error:  # obstore raises classes of its own, of Python, and of providers of credentials
@@ -266,10 +256,9 @@ class BucketStore:
             is_ours = status[0] in "34" and status != "429"
             hint = "check the address, the region and the endpoint of the bucket" if is_ours else "try again later"
             return refused(f"the server answers {answer}", hint)
-        for pattern, reason in _REASONS:
-            if re.search(pattern, detail):
-                return refused(reason, LOOK)
-        return refused(f"the transfer failed ({type(error).__name__})", LOOK)
+        if any(word in detail for word in _FOREIGN):
+            return refused("there are other objects, with names that packyard cannot have written", LOOK)
+        return refused(*reason(detail))
 
     def _place(self, key: str) -> str:
         return f"{self.address}/{key}"

@@ -1,7 +1,7 @@
 """Web servers, and the one way to ask them, within bounds.
 
-`requests` connects, and urllib3's `Retry` repeats what a server is too busy for, or breaks off; `Client` does so within
-a body. All that packyard sends may be sent twice. What both leave open:
+`requests` connects, and urllib3's `Retry` repeats what a server is too busy for, or breaks off before it answers. All
+that packyard sends may be sent twice. What both leave open:
 
 1. A request ends after so many seconds, whatever the server does, and its body after so many bytes. It runs in a thread
    that is left behind: names, handshakes, headers, ``100 Continue`` and trailers cannot be bounded otherwise.
@@ -12,8 +12,6 @@ a body. All that packyard sends may be sent twice. What both leave open:
 
 from __future__ import annotations
 
-import http.client
-import socket
 import ssl
 import time
 from base64 import b64encode
@@ -29,7 +27,7 @@ import urllib3
 from requests.adapters import HTTPAdapter
 
 from packyard.core.errors import PackyardError, Problem, UnavailableError
-from packyard.sharing.stores.network import LOOK, OverdueError, authorities, late, within
+from packyard.sharing.stores.network import LOOK, authorities, late, reason, within
 from packyard.sharing.stores.store import PATIENCE, DeniedError, too_long
 
 _CONNECT, _LONGEST_WAIT = 10.0, 20.0  # seconds
@@ -37,24 +35,7 @@ _CONNECTIONS, _REDIRECTIONS, _TRIES = 32, 10, 3
 _PIECE = 64 * 1024  # bytes that are read at a time, and of what a server says of an error
 _PORTS = {"http": 80, "https": 443}
 
-_TRUST = "check its address; REQUESTS_CA_BUNDLE=FILE names the authorities to trust, those of a company too"
-_PROXY = "check HTTPS_PROXY, HTTP_PROXY and NO_PROXY, then run again"
 _WHO = "is the address right? A user and password go into it: https://USER:PASSWORD@"
-#: What failed, in our words: the libraries' messages may show the address with its password. And what to check.
-_REASONS: tuple[tuple[tuple[type[BaseException], ...], str, str], ...] = (
-    (
-        (requests.exceptions.ProxyError, requests.exceptions.InvalidProxyURL),
-        "the proxy cannot be reached, or refuses",
-        _PROXY,
-    ),
-    ((ConnectionRefusedError, socket.gaierror), "the server cannot be reached", LOOK),
-    ((TimeoutError, urllib3.exceptions.TimeoutError), "the server did not answer in time", LOOK),
-    ((ssl.SSLCertVerificationError,), "the server's certificate is not trusted", _TRUST),
-    ((ssl.SSLError,), "the server speaks no TLS, or TLS failed", LOOK),
-    ((ConnectionError, http.client.IncompleteRead), "the server closed the connection early", "run again"),
-    ((http.client.HTTPException, ValueError), "the server sent an invalid response", LOOK),
-    ((OSError,), "the server cannot be reached", LOOK),
-)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -171,29 +152,19 @@ class Client:
     def ask(self, request: Request) -> Answer:
         """Send a request, follow redirections, and return the answer with its body, or raise `UnavailableError`.
 
-        When the time is up, the socket that is read is shut, if there is one yet.
+        The socket that is read when the time is up is shut, if there is one yet.
         """
         end, responses = time.monotonic() + self._patience, list[requests.Response]()
         try:
-            return within(self._patience, lambda: self._whole(request, end, responses))
-        except OverdueError as error:
-            for response in responses:
-                with suppress(OSError, RuntimeError, ValueError):
-                    response.raw.shutdown()
-            raise late(request.place, self._patience) from error
+            return within(self._patience, request.place, lambda: self._answer(request, end, responses))
         except PackyardError:
             raise
         except Exception as error:  # the libraries raise many kinds, which share no base, for what a server sends
             raise _refusal(request, error) from error
-
-    def _whole(self, request: Request, end: float, responses: list[requests.Response], tries: int = _TRIES) -> Answer:
-        """Return the answer; one whose body breaks off is asked for again."""
-        try:
-            return self._answer(request, end, responses)
-        except urllib3.exceptions.ProtocolError:
-            if tries == 1:
-                raise
-            return self._whole(request, end, responses, tries - 1)
+        finally:
+            for response in responses:
+                with suppress(OSError, RuntimeError, ValueError):  # of one that was read to its end
+                    response.raw.shutdown()
 
     def _answer(self, request: Request, end: float, responses: list[requests.Response]) -> Answer:
         """Return the answer with its body as it was sent; what is said of an error at length is left out."""
@@ -204,7 +175,7 @@ class Client:
             is_long = (response.raw.length_remaining or 0) > limit
             while not is_long and (piece := response.raw.read(_PIECE, decode_content=False)):
                 if time.monotonic() > end:  # nobody waits for it any more
-                    raise OverdueError
+                    raise late(request.place, self._patience)
                 body += piece
                 is_long = len(body) > limit
         if is_long and is_success:
@@ -246,12 +217,10 @@ class Client:
 def _refusal(request: Request, error: Exception) -> UnavailableError:
     """Say what failed, and what to check."""
     causes = list(_causes(error))
-    for kinds, reason, hint in _REASONS:
-        for cause in causes:
-            if isinstance(cause, kinds):
-                more = getattr(cause, "verify_message", "").rstrip(".")
-                return request.refusal(f"{reason}: {more}" if more else reason, hint)
-    return request.refusal(f"the transfer failed ({type(error).__name__})")
+    kinds = " ".join(f"{kind.__module__}.{kind.__name__}" for cause in causes for kind in type(cause).__mro__)
+    more = [cause.verify_message.rstrip(".") for cause in causes if isinstance(cause, ssl.SSLCertVerificationError)]
+    problem, hint = reason(kinds)
+    return request.refusal(": ".join([problem, *more[:1]]), hint)
 
 
 def _causes(error: BaseException) -> Iterator[BaseException]:

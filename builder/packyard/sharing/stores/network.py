@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ipaddress
 import os
+import re
 import ssl
 import threading
 from collections.abc import Callable
@@ -17,13 +18,30 @@ from packyard.core.errors import InputError, Problem, UnavailableError
 
 #: What to do about a server that does not answer as it should.
 LOOK = "check the address and the network, then run again"
+_TRUST = "check its address; REQUESTS_CA_BUNDLE=FILE names the authorities to trust, those of a company too"
+_PROXY = "check HTTPS_PROXY, HTTP_PROXY and NO_PROXY, then run again"
+#: What libraries call a failure; what it is in our words, as theirs may show addresses with passwords; what to check.
+_REASONS = (
+    (
+        r"InvalidCertificate|CertificateError|CertVerification|UnknownIssuer|HandshakeFailure",
+        "the server's certificate is not trusted",
+        _TRUST,
+    ),
+    (r"Proxy(Connect|Auth|Error|URL|Scheme)|Tunnel", "the proxy cannot be reached, or refuses", _PROXY),
+    (r"Timeout|TimedOut", "the server did not answer in time", LOOK),
+    (r"gaierror|ConnectionRefused|kind: Connect|dns error", "the server cannot be reached", LOOK),
+    (r"ssl\.SSLError", "the server speaks no TLS, or TLS failed", LOOK),
+    (
+        r"Incomplete|UnexpectedEof|ConnectionReset|builtins\.ConnectionError|Body",
+        "the server closed the connection early",
+        "run again",
+    ),
+    (r"Parse|Header|NoContentRange|invalid|HTTPException|ValueError", "the server sent an invalid response", LOOK),
+    (r"OSError", "the server cannot be reached", LOOK),
+)
 _AUTHORITIES = ("REQUESTS_CA_BUNDLE", "CURL_CA_BUNDLE", "SSL_CERT_FILE", "SSL_CERT_DIR")
 
 _T = TypeVar("_T")
-
-
-class OverdueError(Exception):
-    """A call did not end in time."""
 
 
 def authorities(*variables: str) -> str | None:
@@ -64,6 +82,14 @@ def is_loopback(host: str) -> bool:
         return False
 
 
+def reason(error: str) -> tuple[str, str]:
+    """Return why a transfer failed, and what to check, by what a library says, or by the names of its errors."""
+    return next(
+        ((problem, hint) for pattern, problem, hint in _REASONS if re.search(pattern, error)),
+        ("the transfer failed", LOOK),
+    )
+
+
 def late(place: str, patience: float) -> UnavailableError:
     """Return the error to raise where a server does not answer in time."""
     problem = f"the server did not answer in time ({round(patience, 1):g} seconds)"
@@ -71,8 +97,8 @@ def late(place: str, patience: float) -> UnavailableError:
     return UnavailableError(Problem(problem, file=place, hint=hint))
 
 
-def within(seconds: float, call: Callable[[], _T]) -> _T:
-    """Run a call in a thread, and return its result, or raise `OverdueError` when the time is up.
+def within(patience: float, place: str, call: Callable[[], _T]) -> _T:
+    """Run a call in a thread, and return its result, or raise that its server is `late` when the time is up.
 
     Name lookups, and calls into other languages, cannot be interrupted otherwise; the thread is left behind.
     """
@@ -85,6 +111,6 @@ def within(seconds: float, call: Callable[[], _T]) -> _T:
             outcome.set_exception(error)
 
     threading.Thread(target=run, daemon=True).start()
-    if not wait([outcome], seconds).done:
-        raise OverdueError
+    if not wait([outcome], patience).done:
+        raise late(place, patience)
     return outcome.result()

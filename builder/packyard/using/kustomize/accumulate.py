@@ -213,8 +213,8 @@ def is_same(before: Sequence[MappingNode], after: Sequence[MappingNode]) -> bool
 def file_names(objects: list[SourceObject]) -> list[str]:
     """Name each object's file for its kind; of several of one kind, those called ``run-NAME`` for their names.
 
-    Objects of several kinds with one name have both in the names of their files, and those of one kind their namespace
-    or group, or a number. None is called as the kustomization beside it.
+    Objects of several kinds with one name have both in the names of their files, and those of one kind a number. None
+    is called as the kustomization beside it.
     """
     kinds = Counter(item.identity[1] for item in objects)
     stems = [_stem(item, alone=kinds[item.identity[1]] == 1) for item in objects]
@@ -222,21 +222,11 @@ def file_names(objects: list[SourceObject]) -> list[str]:
     for item, stem in zip(objects, stems, strict=True):
         name = stem if stems.count(stem) == 1 else f"{_dashed(item)}-{stem}"
         names.append(name if name != _TAKEN else f"{name}-{_no_stem(item.identity[3])}")
-    return [f"{name}.yaml" for name in _apart(objects, names)]
-
-
-def _apart(objects: Sequence[SourceObject], names: Sequence[str]) -> list[str]:
-    """Return names that differ: by the namespace or group that tells objects apart, or by a number."""
-    for word in ("namespace", "group"):
-        texts = [_no_stem(selector.words(item.identity)[word]) for item in objects]
-        twice = {name for name in names if names.count(name) > 1}
-        pairs = zip(names, texts, strict=True)
-        names = [f"{name}-{text}" if text and name in twice else name for name, text in pairs]
     unique: list[str] = []
     for name in names:
         numbered = (f"{name}-{number}" for number in range(2, len(names) + 2))
         unique.append(next(free for free in (name, *numbered) if free not in unique))
-    return unique
+    return [f"{name}.yaml" for name in unique]
 
 
 def _no_stem(text: str) -> str:

@@ -209,10 +209,7 @@ class _Place:
     def remove(self) -> None:
         """Take an entry or item out, with its comments."""
         part = self.part()
-        if isinstance(self.parent, MappingNode):
-            self.parent.children = [entry for entry in self.parent.entries if entry is not part]
-        elif isinstance(self.parent, SequenceNode):
-            self.parent.children = [item for item in self.parent.items if item is not part]
+        self.parent.children = [child for child in self.parent.children if child is not part]
 
 
 def merge(root: MappingNode, patch: MappingNode) -> None:
@@ -268,7 +265,7 @@ class _Merge:
                 continue
             if existing is None:
                 added = like(entry, partial(self._new, path=below))
-                target.children = [*target.entries[:place], added, *target.entries[place:]]
+                target.entries.insert(place, added)
             else:
                 self._entry(existing, entry, below)
                 place = next(index for index, entry in enumerate(target.entries) if entry is existing)

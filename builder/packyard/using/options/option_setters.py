@@ -19,7 +19,7 @@ from packyard.using.setters.definition import Setter
 from packyard.using.setters.krmfile import NAME as KRMFILE
 from packyard.using.setters.krmfile import Krmfile
 from packyard.using.setters.listing import ListedSetter, choices, list_setters, tagged
-from packyard.using.setters.packages import PackageFiles, find_all, find_packages, read_krmfile, read_package
+from packyard.using.setters.packages import PackageFiles, all_below, find_packages, read_krmfile, read_package
 
 
 class Beside(NamedTuple):
@@ -70,7 +70,7 @@ def list_choices(directory: Path) -> dict[str, list[str]]:
     """Return the setters of a package or of those below and of enabled options, each with the values to choose from."""
     tree = Tree(directory)
     by_setter: dict[str, list[str]] = {}
-    for package in find_all(tree):
+    for package in all_below(tree):
         files = read_package(tree, package)
         listed = [listed_setter for option in read_enabled(directory / package) for listed_setter in option.listed]
         own = read_krmfile(files).definitions.setters.values()

@@ -159,20 +159,16 @@ class Options:
 
 def find(directory: Path) -> Options | None:
     """Find the options of a use case; None where its package has none."""
-    here = os.path.realpath(directory)
-    package = paths.root_of(here)
-    is_known = package != here or os.path.lexists(f"{here}/{paths.MANIFEST}")
-    for folder in paths.above(here) if is_known else islice(paths.above(here), _HIGHEST):
-        if is_known and not paths.is_inside(folder, package):
+    package = package_of(directory)
+    for folder in paths.above(os.path.realpath(directory)):
+        if not paths.is_inside(folder, package):
             break
         options = f"{folder}/{NAME}"
-        if is_known and os.path.islink(options):
+        if os.path.islink(options):
             message = f"is a link to {os.path.realpath(options)}; a package must not contain links"
             raise InputError(Problem(message, file=options))
-        if not os.path.islink(options) and os.path.isdir(options):
-            folder_options = Options(directory, options, package if is_known else folder)
-            if folder_options.names():
-                return folder_options
+        if os.path.isdir(options) and (folder_options := Options(directory, options, package)).names():
+            return folder_options
     return None
 
 
@@ -184,11 +180,12 @@ def names(directory: Path) -> list[str]:
 
 def package_of(directory: Path) -> str:
     """Return the real folder that a use case's components must be in."""
-    options, root = find(directory), paths.root_of(directory)
-    if options or os.path.lexists(f"{root}/{paths.MANIFEST}"):
-        return options.package if options else root
+    root = paths.root_of(directory)
+    if os.path.lexists(f"{root}/{paths.MANIFEST}"):
+        return root
     above = islice(paths.above(os.path.realpath(directory)), _HIGHEST)
-    return next((folder for folder in above if os.path.isdir(f"{folder}/{PROGRAMS}")), root)
+    places = ((folder, f"{folder}/{name}") for folder in above for name in (NAME, PROGRAMS))
+    return next((folder for folder, place in places if os.path.isdir(place) and not os.path.islink(place)), root)
 
 
 def _holds(folder: str) -> bool:

@@ -15,7 +15,7 @@ from packyard.using.setters.packages import PackageFiles, find_packages, read_pa
 from packyard.using.setters.plan import Plan
 
 if TYPE_CHECKING:
-    pass
+    from packyard.using.setters.kpt.kptpackage import KptPackage
 
 
 def change_packages(
@@ -51,6 +51,15 @@ def read_changed(tree: Tree, path: str, files: Mapping[str, bytes], where: str |
     package = read_package(tree, path, where)
     changed = {name: files[whole] for name in package.files if (whole := join(path, name)) in files} if files else {}
     return package.with_files(changed) if changed else package
+
+
+def read_kpt(package: PackageFiles) -> KptPackage | None:
+    """Read a package in kpt's spelling; None for one of kustomize, as most are."""
+    if package.is_of_kustomize:
+        return None
+    from packyard.using.setters.kpt.kptpackage import KptPackage
+
+    return KptPackage(package)
 
 
 def unbound(package: PackageFiles, setter: Setter) -> Problem:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from packyard.core.errors import Problem, refuse
 from packyard.core.kubernetes.fieldtypes import Step
 from packyard.core.yaml.node import Scalar, SequenceNode
+from packyard.using.setters.change import read_kpt
 from packyard.using.setters.definition import Definitions, Setter, Substitution, full_type
 from packyard.using.setters.fields import defined_in, path_text
 from packyard.using.setters.packages import PackageFiles, read_krmfile
@@ -83,11 +84,8 @@ def _count_fields(package: PackageFiles, definitions: Definitions) -> Counter[st
 
 def tagged(package: PackageFiles) -> list[ListedSetter]:
     """Return the setters in kpt's spelling; their types are those of their fields."""
-    if package.is_of_kustomize:
-        return []
-    from packyard.using.setters.kpt.kptpackage import KptPackage
-
-    return [ListedSetter(*counted) for counted in KptPackage(package).setters()]
+    kpt_package = read_kpt(package)
+    return [ListedSetter(*counted) for counted in kpt_package.setters()] if kpt_package else []
 
 
 def find_fields(package: PackageFiles, name: str) -> list[Field]:
@@ -109,12 +107,8 @@ def _field(node: Scalar | SequenceNode, path: tuple[Step, ...], through: tuple[s
 
 def _tagged(package: PackageFiles, name: str) -> list[Field]:
     """Return the fields that a comment in kpt's spelling ties to ``name``."""
-    if package.is_of_kustomize:
-        return []
-    from packyard.using.setters.kpt.kptpackage import KptPackage
-
-    fields = []
-    for field in KptPackage(package).tagged:
+    kpt_package, fields = read_kpt(package), []
+    for field in kpt_package.tagged if kpt_package else ():
         if field.pattern.uses((name,)):
             way = (name,) if field.pattern.sole_name == name else (name, field.pattern.text)
             fields.append(_field(field.node, field.path, way))

@@ -7,13 +7,13 @@ from __future__ import annotations
 
 import math
 import re
+from contextlib import suppress
 from typing import TypeGuard
 
 from packyard.core.yaml.values import implicit_type
 
 WHOLE = re.compile(r"0|-?[1-9][0-9]*")
 DECIMAL = re.compile(r"-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][-+]?[0-9]+)?")
-_OTHER_BASE = r"-?0([xX][0-9a-fA-F]+|[oO][0-7]+|[bB][01]+)"
 _MOST_DIGITS = 19  # of a number of 64 bits
 _LONGEST_MEANT = 40  # characters of what may have been meant for a number
 
@@ -47,10 +47,10 @@ def whole_number(text: str) -> str:
 
     ``010``, ``1e1``, ``0xa``, ``1_0``, ``10.0`` and ``+10`` are 10.
     """
-    digits = text.strip().replace("_", "").removeprefix("+")
+    digits = text.strip()
     if len(digits) > _LONGEST_MEANT or not digits.isascii():
         return ""
-    if re.fullmatch(_OTHER_BASE, digits):
+    with suppress(ValueError):
         return str(int(digits, 0))
     from decimal import Decimal, InvalidOperation  # slow to import, and only refusals need it
 

@@ -27,15 +27,14 @@ class PackageFiles(NamedTuple):
     """One package directory in memory: its Krmfile, and its resource files by their path below it.
 
     ``where`` stands before paths in messages; it is empty, or ends in a slash. ``name`` is that of the file with the
-    definitions, empty where there is none. A Kptfile reaches the files of packages below, too, ``nested``. Lint alone
-    looks at ``patches``, files of RFC 6902 in which nothing is bound.
+    definitions, empty where there is none. A pipeline of kpt reaches the files of packages below, too. Lint alone looks
+    at ``patches``, files of RFC 6902 in which nothing is bound.
     """
 
     krmfile: bytes
     resources: Mapping[str, bytes]
     where: str = ""
     name: str = NAME
-    nested: Mapping[str, bytes] = {}
     patches: Mapping[str, bytes] = {}
 
     @property
@@ -46,14 +45,13 @@ class PackageFiles(NamedTuple):
     @property
     def files(self) -> dict[str, bytes]:
         """Every file by its path below the package."""
-        return {self.name: self.krmfile, **self.resources, **self.nested}
+        return {self.name: self.krmfile, **self.resources}
 
     def with_files(self, files: Mapping[str, bytes]) -> PackageFiles:
         """Return the package with other bytes in some of its files."""
         return self._replace(
             krmfile=files.get(self.name, self.krmfile),
             resources={path: files.get(path, data) for path, data in self.resources.items()},
-            nested={path: files.get(path, data) for path, data in self.nested.items()},
         )
 
 
@@ -78,13 +76,8 @@ def find_packages(tree: Tree, *, recursive: bool, kpt: bool = False) -> list[str
     return paths
 
 
-def find_all(tree: Tree) -> list[str]:
-    """Return a directory that is a package, by a Krmfile or a Kptfile, or else all packages below it."""
-    return find_packages(tree, recursive=not any(map(tree.has, (NAME, KPTFILE))), kpt=True)
-
-
 def all_below(tree: Tree) -> list[str]:
-    """Return what `find_all` returns, or nothing if there is no package."""
+    """Return a directory that is a package, by a Krmfile or a Kptfile, or else all packages below it."""
     marks = (NAME, KPTFILE)
     return _find(tree, marks, recursive=not any(map(tree.has, marks)))
 
@@ -110,12 +103,10 @@ def read_package(tree: Tree, package: str, where: str | None = None) -> PackageF
     """
     prefix = f"{package}/" if package else ""
     where = tree.prefix + prefix if where is None else where
-    resources = read_resources(tree, package)
-    if tree.has(prefix + NAME) or not tree.has(prefix + KPTFILE):
-        return PackageFiles(tree.read(prefix + NAME), resources, where)
-    reached = read_resources(tree, package, below_too=True)
-    nested = {path: data for path, data in reached.items() if path not in resources}
-    return PackageFiles(tree.read(prefix + KPTFILE), resources, where, name=KPTFILE, nested=nested)
+    name = KPTFILE if tree.has(prefix + KPTFILE) and not tree.has(prefix + NAME) else NAME
+    definitions = tree.read(prefix + name)
+    below_too = name == KPTFILE and DEFINITIONS not in definitions
+    return PackageFiles(definitions, read_resources(tree, package, below_too=below_too), where, name=name)
 
 
 def read_resources(

@@ -5,16 +5,17 @@
       args: [a, c]                     args: [a, b, c]
                                        env: [{name: DEBUG, value: "1"}]
 
-Items of a list are told apart by a key that all of them have, such as their names. In other lists what both begin and
-end with is left out, and the rest is compared item by item.
+Items of a list are told apart by a key that all of them have, such as their names; those of other lists are compared
+where they do not match.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from itertools import takewhile, zip_longest
+from difflib import SequenceMatcher
+from itertools import zip_longest
 
 from packyard.core.yaml import strict
 from packyard.core.yaml.node import Collection, MappingNode, Node, Scalar, SequenceNode
@@ -93,20 +94,10 @@ def _by_key(node: SequenceNode, key: str) -> dict[str, Node]:
 def _items(old: SequenceNode, new: SequenceNode) -> Iterator[_Pair]:
     """Pair the items of two lists that have no key; what one of them has more is removed, or added."""
     old_items, new_items = ([item.value for item in node.items] for node in (old, new))
-    start = _alike(old_items, new_items)
-    end = _alike(old_items[start:][::-1], new_items[start:][::-1])
-    last, stop = len(old_items) - end, len(new_items) - end
-    for first, pairs in (
-        (0, zip(old_items[:start], new_items[:start], strict=True)),
-        (start, zip_longest(old_items[start:last], new_items[start:stop])),
-        (stop, zip(old_items[last:], new_items[stop:], strict=True)),
-    ):
+    matcher = SequenceMatcher(None, [*map(_text, old_items)], [*map(_text, new_items)])
+    for _, start, end, first, last in matcher.get_opcodes():
+        pairs = zip_longest(old_items[start:end], new_items[first:last])
         yield from ((f"[{place}]", before, after) for place, (before, after) in enumerate(pairs, start=first))
-
-
-def _alike(old_nodes: Sequence[Node], new_nodes: Sequence[Node]) -> int:
-    """Return with how many items alike two lists begin."""
-    return len([*takewhile(lambda pair: _text(pair[0]) == _text(pair[1]), zip(old_nodes, new_nodes, strict=False))])
 
 
 def _text(node: Node) -> str:

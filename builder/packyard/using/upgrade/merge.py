@@ -12,6 +12,7 @@ the result is not to be used. Nothing is written.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from posixpath import basename, dirname, splitext
@@ -20,10 +21,8 @@ from packyard.core.bundle import manifest
 from packyard.core.bundle.manifest import Manifest
 from packyard.core.errors import InputError, Problem, on_one_line, shown
 from packyard.core.kubernetes import kustomization
-from packyard.core.yaml.document import source_of
-from packyard.using.setters.definition import Setter
+from packyard.using.setters.definition import Definitions, Setter
 from packyard.using.setters.krmfile import NAME as KRMFILE
-from packyard.using.setters.krmfile import Krmfile
 from packyard.using.upgrade import kept_options, kept_values, onefile
 from packyard.using.upgrade.difference import Files, replacement
 from packyard.using.upgrade.kept_values import Key
@@ -60,10 +59,14 @@ class Merged:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Carried:
-    """Base and theirs with what was set and enabled, and the conflicts where theirs does not take it."""
+    """Base and theirs with what was set and enabled, and the conflicts where theirs does not take it.
+
+    ``ours`` is what the package defines.
+    """
 
     base: Files
     theirs: Files
+    ours: Mapping[str, Definitions]
     values: Mapping[Key, Key]
     options: tuple[Key, ...]
     conflicts: tuple[Problem, ...]
@@ -93,13 +96,8 @@ def merge(versions: Versions, decision: str = "") -> Merged:
         values=carried.values,
         options=tuple(key for key in carried.options if decision != "theirs" or key[0] not in removed),
         edited=tuple(path for path, data in result.items() if data not in (None, carried.theirs.get(path))),
-        to_set=tuple(_to_set(versions.ours, result)),
+        to_set=tuple(_to_set(carried.ours, result)),
     )
-
-
-def edited_by_hand(base: Files, ours: Files, root_dir: Path) -> tuple[str, ...]:
-    """Return the files of a bundle that are there and differ from it by more than what was set and enabled."""
-    return merge(Versions(base=base, ours=ours, theirs=base, root_dir=root_dir, new="")).edited
 
 
 def _carry(versions: Versions, decision: str) -> _Carried:
@@ -127,6 +125,7 @@ def _carry(versions: Versions, decision: str) -> _Carried:
     return _Carried(
         base=kept_options.with_options(base, lines if decision == "theirs" else offered, versions.root_dir),
         theirs=kept_options.with_options(theirs, offered, versions.root_dir),
+        ours=after,
         values={key: names[key] for key in values if key not in lost},
         options=tuple((dirname(option_lines.file), name) for option_lines in offered for name in option_lines.enabled),
         conflicts=tuple(conflicts),
@@ -166,23 +165,13 @@ def _removed(versions: Versions) -> Iterator[tuple[str, Problem]]:
             yield folder, Problem(message, file=folder, hint=replacement(folder, moved))
 
 
-def _krmfiles(files: Mapping[str, bytes | None]) -> Iterator[tuple[str, Krmfile]]:
-    """Yield the Krmfiles that can be read, by their directories."""
-    for path, data in files.items():
-        if basename(path) == KRMFILE and data is not None:
-            try:
-                yield dirname(path), Krmfile(source_of(data, path))
-            except InputError:  # with markers
-                continue
-
-
-def _to_set(ours: Files, result: Mapping[str, bytes | None]) -> Iterator[Key]:
-    """Yield the setters that need a value in the result, and not in ours, where ours has the use case."""
-    before = dict(_krmfiles(ours))
-    for where, krmfile in _krmfiles(result):
-        if where not in before:
-            continue
-        setters_before = before[where].definitions.setters
-        for name, setter in krmfile.definitions.setters.items():
-            if setter.must_be_set and not (name in setters_before and setters_before[name].must_be_set):
-                yield where, name
+def _to_set(before: Mapping[str, Definitions], result: Mapping[str, bytes | None]) -> Iterator[Key]:
+    """Yield the setters that need a value in the result, and not before, in use cases that there were before."""
+    for path, data in result.items():
+        where = dirname(path)
+        if basename(path) == KRMFILE and data is not None and where in before:
+            with suppress(InputError):  # it has markers
+                for name, setter in kept_values.definitions({path: data})[where].setters.items():
+                    former = before[where].setters.get(name)
+                    if setter.must_be_set and not (former and former.must_be_set):
+                        yield where, name

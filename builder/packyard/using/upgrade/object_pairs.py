@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict, deque
-from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from posixpath import basename
 
@@ -54,31 +54,11 @@ def _identity(root: Node) -> tuple[str, ...]:
 
 
 def pair(old: Sequence[Document], new: Sequence[Document]) -> Iterator[tuple[Document | None, Document | None]]:
-    """Pair the documents of a folder: the same object in the same file, in another file, and one with another name."""
-    for key in (
-        lambda item: (item.file, item.identity),
-        lambda item: item.identity or item.file,
-        lambda item: (item.file, item.identity[:2]),
-    ):
-        pairs, old, new = _pair(old, new, key)
-        yield from pairs
-    yield from ((document, None) for document in old)
-    yield from ((None, document) for document in new)
-
-
-def _pair(
-    before: Sequence[Document], after: Sequence[Document], key: Callable[[Document], Hashable]
-) -> tuple[list[tuple[Document, Document]], list[Document], list[Document]]:
-    """Pair what has the same key, in its order; return the pairs and what is left on both sides."""
-    waiting: defaultdict[Hashable, deque[Document]] = defaultdict(deque)
-    for document in after:
-        waiting[key(document)].append(document)
-    pairs: list[tuple[Document, Document]] = []
-    unpaired: list[Document] = []
-    for document in before:
-        same = waiting[key(document)]
-        if same:
-            pairs.append((document, same.popleft()))
-        else:
-            unpaired.append(document)
-    return pairs, unpaired, [document for same in waiting.values() for document in same]
+    """Pair the documents of a folder: the same object, in whatever file; of several, one after the other."""
+    waiting: defaultdict[object, deque[Document]] = defaultdict(deque)
+    for document in new:
+        waiting[document.identity or document.file].append(document)
+    for document in old:
+        same = waiting[document.identity or document.file]
+        yield document, same.popleft() if same else None
+    yield from ((None, document) for same in waiting.values() for document in same)

@@ -174,7 +174,8 @@ def _packages(tree: Tree, files: Sequence[str]) -> Iterator[tuple[str, PackageFi
     held = any(posixpath.basename(file) in (KRMFILE, KPTFILE) for file in files)
     packages = find_packages(tree, recursive=True, kpt=True) if held else []
     for folder in packages:
-        yield folder, read_package(tree, folder)._replace(patches=read_resources(tree, folder, suffixes=_PATCHES))
+        patches, own = read_resources(tree, folder, suffixes=_PATCHES), read_resources(tree, folder)
+        yield folder, read_package(tree, folder)._replace(resources=own, patches=patches)
     resources = {} if "" in packages else read_resources(tree, "")
     if any(_builds_on(path, data, packages) for path, data in resources.items()):  # of which nothing is said here
         resources = read_resources(tree, "", below_too=True)

@@ -20,11 +20,6 @@ def package(tmp_path: Path) -> Path:
     return Path(shutil.copytree(tiny.TREES / "rules/package", tmp_path / "package"))
 
 
-def test_the_library_checks_rules_without_a_command_line(package: Path) -> None:
-    (change,) = set_values(package, {"EVALS": ["2"], "EPOCHS": ["2"]}).changes
-    assert change.plan.counts == {"EVALS": 1, "EPOCHS": 1}
-
-
 def test_real_kustomize_keeps_the_rules(package: Path, kustomize3: Kustomize) -> None:
     subprocess.run([kustomize3.program, "cfg", "set", package, "EVALS", "4"], check=True, capture_output=True)
     krmfile = (package / "Krmfile").read_bytes()

@@ -245,11 +245,10 @@ class OCIStore(ReadOnly):
         return self._referrers[subject]
 
     def _type(self, place: _Place, listed: Descriptor) -> str:
-        kind = listed.document.get("artifactType")
-        if isinstance(kind, str) and kind != manifests.EMPTY_TYPE:
-            return kind
+        if listed.artifact_type not in ("", manifests.EMPTY_TYPE):
+            return listed.artifact_type
         data = self._registry.manifest(place.repository, listed.digest)
-        return str(manifests.parse_json(data, what=place.shown).get("artifactType")) if data else ""
+        return manifests.type_of(data, what=place.shown) if data else ""
 
     def _refer(self, place: _Place, bundle: Manifest, data: bytes) -> None:
         self._registry.refer(place.repository, bundle.own.digest, data)

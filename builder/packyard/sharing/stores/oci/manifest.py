@@ -7,13 +7,17 @@ which Flux and Argo CD unpack; its title is the file that oras writes. The same 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, TypeVar
 
+from packyard.core.bundle import record
+from packyard.core.bundle.record import FaultError, Record, in_json, list_of, map_of, text
 from packyard.core.digest import Digest
-from packyard.core.errors import InputError, IntegrityError, Problem
+from packyard.core.errors import IntegrityError
 from packyard.sharing.entry import PROVENANCE, SBOM, SIGSTORE, IndexEntry
+
+_T = TypeVar("_T")
 
 MANIFEST_TYPE = "application/vnd.oci.image.manifest.v1+json"
 INDEX_TYPE = "application/vnd.oci.image.index.v1+json"
@@ -36,46 +40,34 @@ FACTS, REASON = "vnd.packyard.entry", "vnd.packyard.reason"
 _LAYER_TYPE = "application/vnd.oci.image.layer.v1.tar+gzip"
 TITLE, _VERSION = "org.opencontainers.image.title", "org.opencontainers.image.version"
 
-_SIZE = 10**15
 
-
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Descriptor:
-    """What names a manifest or blob: its digest and size, among what the document says that names it."""
+    """What names a manifest or blob in another document."""
 
-    document: Mapping[str, object]
-    digest: Digest
-    size: int
+    media_type: str = field(default=MANIFEST_TYPE, metadata=in_json(text, MANIFEST_TYPE, always=True))
+    digest: Digest = field(metadata=in_json(record.digest))
+    size: int = field(metadata=in_json(record.size))
+    artifact_type: str = field(default="", metadata=in_json(text, ""))
+    annotations: Mapping[str, str] = field(default_factory=dict, metadata=in_json(map_of(text), {}))
+    extra: Mapping[str, object] = field(default_factory=dict)
 
     @classmethod
-    def of(cls, data: bytes, media_type: str = MANIFEST_TYPE, **more: object) -> Descriptor:
+    def of(cls, data: bytes, **more: Any) -> Descriptor:
         """Describe some bytes."""
-        return cls.named(Digest.of(data), len(data), media_type, **more)
+        return cls(digest=Digest.of(data), size=len(data), **more)
 
     @classmethod
-    def named(cls, digest: Digest, size: int, media_type: str, **more: object) -> Descriptor:
-        """Describe what has a digest and a size."""
-        return cls({**more, "mediaType": media_type, "digest": digest, "size": size}, digest, size)
-
-    @classmethod
-    def parse(cls, value: object, *, what: str) -> Descriptor:
-        """Read what a document names, or raise `IntegrityError`."""
-        fields = value if isinstance(value, dict) else {}
-        size = fields.get("size")
-        if type(size) is not int or not 0 <= size < _SIZE:
-            raise _refusal(what, "names something of an impossible size")
-        try:
-            return cls(fields, Digest.parse(str(fields.get("digest"))), size)
-        except InputError as error:
-            raise _refusal(what, "names something by another digest than SHA-256") from error
+    def parse(cls, value: object) -> Descriptor:
+        """Read what names something."""
+        return Record(value).take_all(cls)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Manifest:
-    """The manifest of an artifact of one layer; ``own`` is how others name it."""
+    """The manifest of an artifact of one layer."""
 
     data: bytes
-    own: Descriptor
     layer: Descriptor
     type: str
     annotations: Mapping[str, str]
@@ -83,19 +75,20 @@ class Manifest:
     @classmethod
     def parse(cls, data: bytes, *, what: str) -> Manifest:
         """Read a manifest, or raise `IntegrityError`."""
-        document = parse_json(data, what=what)
-        kind, layers, notes = (document.get(name) for name in ("mediaType", "layers", "annotations"))
-        if "manifests" in document or document.get("schemaVersion") != 2 or not isinstance(layers, list):
-            raise _refusal(what, "is not the manifest of an artifact")
-        if len(layers) != 1:
-            raise _refusal(what, f"has {len(layers)} layers instead of one")
-        return cls(
-            data=data,
-            own=Descriptor.of(data, kind if isinstance(kind, str) else MANIFEST_TYPE),
-            layer=Descriptor.parse(layers[0], what=what),
-            type=str(document.get("artifactType", "")),
-            annotations={name: str(text) for name, text in (notes if isinstance(notes, dict) else {}).items()},
-        )
+
+        def read(fields: Record) -> Manifest:
+            layers = fields.take("layers", list_of(Descriptor.parse))
+            if fields.take("schemaVersion", record.size) != 2 or len(layers) != 1:
+                raise FaultError(f"must be one of version 2, found {len(layers)}", "layers")
+            annotations: Mapping[str, str] = fields.take("annotations", map_of(text), {})
+            return cls(data=data, layer=layers[0], type=fields.take("artifactType", text, ""), annotations=annotations)
+
+        return _parsed(data, read, what)
+
+    @property
+    def own(self) -> Descriptor:
+        """How other documents name it."""
+        return Descriptor.of(self.data)
 
 
 def bundle_digest(entry: IndexEntry) -> Digest:
@@ -105,51 +98,49 @@ def bundle_digest(entry: IndexEntry) -> Digest:
 
 def bundle(entry: IndexEntry) -> bytes:
     """Return the manifest of a bundle."""
-    layer = Descriptor.named(entry.digest, entry.size, _LAYER_TYPE, annotations={TITLE: f"{entry.name}.tar.gz"})
+    title = {TITLE: f"{entry.name}.tar.gz"}
+    layer = Descriptor(digest=entry.digest, size=entry.size, media_type=_LAYER_TYPE, annotations=title)
     return _to_bytes(BUNDLE_TYPE, layer, {TITLE: entry.name, _VERSION: entry.version, FACTS: entry.facts()})
 
 
 def referrer(end: str, title: str, data: bytes, subject: Descriptor) -> bytes:
     """Return the manifest of what was published with a bundle, by the end of its key."""
-    layer = Descriptor.of(data, REFERRERS[end], annotations={TITLE: title})
+    layer = Descriptor.of(data, media_type=REFERRERS[end], annotations={TITLE: title})
     return _to_bytes(REFERRERS[end], layer, {TITLE: title}, subject)
 
 
 def note(kind: str, annotations: Mapping[str, str], subject: Descriptor | None = None) -> bytes:
     """Return a manifest that says something by its annotations, or by being there; its layer is empty."""
-    return _to_bytes(kind, Descriptor.of(EMPTY, EMPTY_TYPE), annotations, subject)
+    return _to_bytes(kind, Descriptor.of(EMPTY, media_type=EMPTY_TYPE), annotations, subject)
+
+
+def type_of(data: bytes, *, what: str) -> str:
+    """Return the type of an artifact, also of one by others."""
+    return _parsed(data, lambda fields: fields.take("artifactType", text, ""), what)
 
 
 def listed(data: bytes) -> Descriptor:
     """Return how a list has a manifest of ours: with its type and annotations."""
-    document = json.loads(data)
-    return Descriptor.of(data, artifactType=document["artifactType"], annotations=document["annotations"])
+    manifest = Manifest.parse(data, what="")
+    return Descriptor.of(data, artifact_type=manifest.type, annotations=manifest.annotations)
 
 
-def parse_list(data: bytes, *, what: str) -> list[Descriptor]:
+def parse_list(data: bytes, *, what: str) -> Sequence[Descriptor]:
     """Read a list of artifacts (an image index)."""
-    document = parse_json(data, what=what)
-    manifests = document.get("manifests")
-    if document.get("schemaVersion") != 2 or not isinstance(manifests, list):
-        raise _refusal(what, "is not a list of artifacts")
-    return [Descriptor.parse(item, what=what) for item in manifests]
+    return _parsed(data, lambda fields: fields.take("manifests", list_of(Descriptor.parse)), what)
 
 
 def compose_list(descriptors: Sequence[Descriptor]) -> bytes:
     """Return a list of artifacts."""
-    manifests = [descriptor.document for descriptor in descriptors]
+    manifests = record.document(descriptors)
     return json.dumps({"schemaVersion": 2, "mediaType": INDEX_TYPE, "manifests": manifests}, sort_keys=True).encode()
 
 
-def parse_json(data: bytes, *, what: str) -> dict[str, Any]:
-    """Read a JSON object, or raise `IntegrityError`."""
+def _parsed(data: bytes, read: Callable[[Record], _T], what: str) -> _T:
     try:
-        document = json.loads(data)
-    except (ValueError, RecursionError) as error:
-        raise _refusal(what, "is not JSON") from error
-    if not isinstance(document, dict):
-        raise _refusal(what, "is not a JSON object")
-    return document
+        return record.parse_any(data, read, file=what)
+    except IntegrityError as error:
+        raise error.hinted("is this a channel of packyard?") from error
 
 
 def _to_bytes(kind: str, layer: Descriptor, annotations: Mapping[str, str], subject: Descriptor | None = None) -> bytes:
@@ -157,13 +148,9 @@ def _to_bytes(kind: str, layer: Descriptor, annotations: Mapping[str, str], subj
         "schemaVersion": 2,
         "mediaType": MANIFEST_TYPE,
         "artifactType": kind,
-        "config": {**Descriptor.of(EMPTY, EMPTY_TYPE).document, "data": "e30="},
-        "layers": [layer.document],
+        "config": record.document(Descriptor.of(EMPTY, media_type=EMPTY_TYPE, extra={"data": "e30="})),
+        "layers": [record.document(layer)],
         "annotations": annotations,
-        **({"subject": subject.document} if subject else {}),
+        **({"subject": record.document(subject)} if subject else {}),
     }
     return json.dumps(document, sort_keys=True, separators=(",", ":")).encode()
-
-
-def _refusal(what: str, message: str) -> IntegrityError:
-    return IntegrityError(Problem(message, file=what, hint="is this a channel of packyard?"))

@@ -9,8 +9,10 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from urllib.parse import quote, urlencode
 
+from packyard.core.bundle import record
+from packyard.core.bundle.record import FaultError, Record, list_of, text
 from packyard.core.digest import Digest
-from packyard.core.errors import IntegrityError, PackyardError, Problem, UnavailableError, on_one_line, shown
+from packyard.core.errors import IntegrityError, Problem, UnavailableError, on_one_line, shown
 from packyard.sharing.stores.client import Answer, Client, Request, origin, target
 from packyard.sharing.stores.oci import manifest as manifests
 from packyard.sharing.stores.oci.address import Address
@@ -24,7 +26,7 @@ from packyard.sharing.stores.store import (
     check_listed,
 )
 
-_PAGES, _LONGEST_PAGE = 10_000, 32 * 1024 * 1024
+_PAGES = 10_000
 _LISTINGS = 20  # attempts
 _AGAIN, _PAUSES = (400, 404, 409), (0.05, 0.2)  # seconds
 _NOT_DELETED = (400, 401, 403, 404, 405, 501)  # where manifests cannot be deleted, or are not there
@@ -94,7 +96,7 @@ class Registry:
 
     # Referrers: the registry lists them, or, where it does not, a tag made of the subject's digest does.
 
-    def referrers(self, repository: str, subject: Digest) -> list[Descriptor]:
+    def referrers(self, repository: str, subject: Digest) -> Sequence[Descriptor]:
         """Return what refers to a manifest."""
         answer = None
         if self._has_api:
@@ -145,7 +147,7 @@ class Registry:
 
     def tags(self, repository: str) -> Sequence[str]:
         """Return all tags of a repository; none if there is no such repository, `HiddenError` if it is not shown."""
-        request = replace(self._request("GET", repository, "tags/list"), limit=_LONGEST_PAGE)
+        request = replace(self._request("GET", repository, "tags/list"), limit=record.LIMIT)
         tags: dict[str, None] = {}
         for _ in range(_PAGES):
             answer = self._ask(repository, request)
@@ -201,17 +203,14 @@ def _tag(subject: Digest) -> str:
 def _said(body: bytes) -> str:
     """Return the first message of an error (distribution specification, "Error Codes"), on one line, or nothing."""
     try:
-        error = manifests.parse_json(body, what="")["errors"][0]
-        message = error.get("message") or error.get("code")
-        return f": {shown(on_one_line(message))}" if isinstance(message, str) else ""
-    except (PackyardError, LookupError, TypeError, AttributeError):
+        error = record.parse_any(body, lambda fields: fields.take("errors", list_of(Record))[0], file="")
+        return f": {shown(on_one_line(error.take('message', text, '') or error.take('code', text)))}"
+    except (IntegrityError, IndexError, FaultError):
         return ""
 
 
 def _tags(body: bytes, place: str) -> Sequence[str]:
-    tags = manifests.parse_json(body, what=place).get("tags")
-    if tags is None:
-        return []
-    if not isinstance(tags, list) or not all(isinstance(tag, str) for tag in tags):
-        raise IntegrityError(Problem("the registry sent no list of tags", file=place))
-    return tags
+    """Read a page of tags, which some registries have as null where there are none."""
+    return record.parse_any(
+        body, lambda fields: fields.take("tags", lambda tags: list_of(text)(tags or []), ()), file=place
+    )
