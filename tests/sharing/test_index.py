@@ -168,13 +168,6 @@ def test_a_name_among_many_takes_three_requests_and_a_list_one_for_each_shard(st
         access.read(store).named("p-0777")
 
 
-def test_a_change_among_many_writes_one_shard_and_one_record() -> None:
-    listed = replace(Index().add(*many(900)), files={}, _parts={})
-    kept = Index().add(*many(900)).files
-    changed = replace(listed, files=dict(kept)).add(entry("p-00001", "2.0"))
-    assert len(changed.files.keys() - kept.keys()) == 2
-
-
 # Changes, while others make some.
 
 

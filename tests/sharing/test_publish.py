@@ -39,17 +39,6 @@ def test_publishes_the_bundle_its_checksum_and_an_entry(store: DirectoryStore) -
     assert access.read(store).entries == (IndexEntry.of(bundle()),)
 
 
-def test_publishing_the_same_again_changes_nothing(store: DirectoryStore, tmp_path: Path) -> None:
-    publish(store, [bundle()])
-
-    def written() -> list[tuple[int, int]]:
-        return [(state.st_ino, state.st_ctime_ns) for state in ((tmp_path / key).stat() for key in store.list(""))]
-
-    before = written()
-    assert [status for _, status in publish(store, [bundle()])] == ["unchanged"]
-    assert written() == before
-
-
 def test_the_same_tar_compressed_otherwise_leaves_the_published_file_and_its_checksum_alone(
     store: DirectoryStore,
 ) -> None:
