@@ -24,9 +24,8 @@ from packyard.sharing.entry import IndexEntry
 from packyard.sharing.fetching import fetch as fetching
 from packyard.sharing.fetching.fetch import Fetching
 from packyard.sharing.index import access
-from packyard.sharing.index.access import UNSIGNED, Publisher
+from packyard.sharing.index.access import UNSIGNED, Memory, Publisher
 from packyard.sharing.index.index import KEY, Index
-from packyard.sharing.index.memory import Memory
 from packyard.sharing.stores.directory import DirectoryStore
 from packyard.sharing.stores.store import Store
 from packyard.sharing.trust.keys import NOBODY, SigningKey, Trust

@@ -16,9 +16,8 @@ from packyard.sharing.entry import PROVENANCE, SIGSTORE, IndexEntry, bundle_key
 from packyard.sharing.fetching import fetch as fetching
 from packyard.sharing.fetching.fetch import Fetching
 from packyard.sharing.index import access
-from packyard.sharing.index.access import OlderError, Publisher
+from packyard.sharing.index.access import Memory, OlderError, Publisher
 from packyard.sharing.index.index import KEY as INDEX
-from packyard.sharing.index.memory import Memory
 from packyard.sharing.publishing import fsck
 from packyard.sharing.publishing.publish import publish
 from packyard.sharing.publishing.yank import yank

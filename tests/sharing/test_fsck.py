@@ -15,9 +15,8 @@ from packyard.core.errors import IntegrityError
 from packyard.core.files.regular import LIMIT
 from packyard.sharing.entry import CHECKSUM, SBOM, SIGSTORE, IndexEntry
 from packyard.sharing.index import access
-from packyard.sharing.index.access import Publisher
+from packyard.sharing.index.access import Memory, Publisher
 from packyard.sharing.index.index import KEY as INDEX
-from packyard.sharing.index.memory import Memory
 from packyard.sharing.publishing import fsck
 from packyard.sharing.publishing.gc import Policy, gc
 from packyard.sharing.publishing.publish import publish

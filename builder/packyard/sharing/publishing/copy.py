@@ -24,8 +24,8 @@ from packyard.sharing.fetching.fetch import Fetching, whole
 from packyard.sharing.fetching.verify import verify_listed, with_sbom
 from packyard.sharing.index import access
 from packyard.sharing.index.access import UNSIGNED, Publisher
-from packyard.sharing.index.choose import choose
 from packyard.sharing.index.index import KEY, Index
+from packyard.sharing.index.package import choose
 from packyard.sharing.publishing.gc import clear
 from packyard.sharing.publishing.publish import Upload, check_place, compare, upload
 from packyard.sharing.stores import as_registry, put_all

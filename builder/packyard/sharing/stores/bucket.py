@@ -19,7 +19,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from threading import Barrier
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -29,7 +29,6 @@ from obstore import exceptions
 from packyard.core.digest import Digest
 from packyard.core.errors import InputError, PackyardError, Problem, UnavailableError
 from packyard.core.files.regular import LIMIT
-from packyard.sharing.stores.content import cache_control, content_type
 from packyard.sharing.stores.network import LOOK, authorities, reason, within
 from packyard.sharing.stores.store import (
     PATIENCE,
@@ -71,6 +70,18 @@ _NO_BUCKET = ("NoSuchBucket", "ContainerNotFound", "InvalidBucketName")
 _METADATA = re.compile(r"169\.254\.169\.254|/latest/api/token|/metadata/identity/")
 #: Of keys that are not ours.
 _FOREIGN = ("EmptySegment", "BadSegment")
+#: What a host is told of an object: a bundle is of a type that no browser unpacks on the way, which has another digest.
+_TYPES = {
+    ".html": "text/html; charset=utf-8",
+    ".js": "text/javascript; charset=utf-8",
+    ".css": "text/css; charset=utf-8",
+    ".json": "application/json",
+    ".txt": "text/plain; charset=utf-8",
+    ".sha256": "text/plain; charset=utf-8",
+}
+_BYTES = "application/octet-stream"
+#: What never changes: shards and records, by their digests, and what lies in the folder of a version.
+_IMMUTABLE = re.compile(r"index/(p/[^/]+/)?[0-9a-f]{64}\.json|v?\d[^/]*/[^/]+\.tar\.gz.*")
 
 _T = TypeVar("_T")
 
@@ -327,3 +338,13 @@ def opened(make: Callable[[], ObjectStore], address: str) -> ObjectStore:
         raise InputError(
             Problem("its settings or credentials are incomplete or wrong", file=address, hint=hint)
         ) from None
+
+
+def content_type(key: str) -> str:
+    """Return the media type of an object."""
+    return _TYPES.get(PurePosixPath(key).suffix, _BYTES)
+
+
+def cache_control(key: str) -> str:
+    """Return how long caches may keep an object: for ever, or never without asking."""
+    return "public, max-age=31536000, immutable" if _IMMUTABLE.fullmatch(key) else "no-cache"
