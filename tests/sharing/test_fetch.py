@@ -8,9 +8,8 @@ import pytest
 
 from packyard.core.digest import Digest
 from packyard.core.errors import InputError, IntegrityError, UnavailableError
-from packyard.sharing.publishing.publish import publish
 from packyard.sharing.stores.directory import DirectoryStore
-from sharing.examples import bundle, fetch, list_otherwise
+from sharing.examples import bundle, fetch, list_otherwise, publish
 
 
 @pytest.fixture

@@ -19,14 +19,13 @@ from packyard.sharing.index.access import Memory, Publisher
 from packyard.sharing.index.index import KEY as INDEX
 from packyard.sharing.publishing import fsck
 from packyard.sharing.publishing.gc import Policy, gc
-from packyard.sharing.publishing.publish import publish
 from packyard.sharing.publishing.yank import yank
 from packyard.sharing.stores.directory import DirectoryStore
 from packyard.sharing.stores.oci.manifest import bundle_digest
 from packyard.sharing.trust import sbom
 from packyard.sharing.trust.keys import SigningKey, Trust
 from packyard.sharing.trust.provenance import Statement
-from sharing.examples import bundle, close, fetch, large_bundle, lose_index
+from sharing.examples import bundle, close, fetch, large_bundle, lose_index, publish
 
 KEY = SigningKey.new()
 TRUSTED = Trust.of(KEY.public)

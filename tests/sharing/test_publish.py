@@ -13,9 +13,8 @@ from packyard.sharing.entry import IndexEntry
 from packyard.sharing.index import access
 from packyard.sharing.index.index import KEY
 from packyard.sharing.publishing import fsck
-from packyard.sharing.publishing.publish import publish
 from packyard.sharing.stores.directory import DirectoryStore
-from sharing.examples import bundle, compressed_otherwise, fetch, lose_index
+from sharing.examples import bundle, compressed_otherwise, fetch, lose_index, publish
 
 KEYS = ["1.0/bert.tar.gz", "1.0/bert.tar.gz.sha256"]
 

@@ -21,7 +21,6 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from packyard.core.bundle import archive, reference
-from packyard.core.bundle.bundle import Bundle
 from packyard.core.digest import Digest
 from packyard.core.errors import ConflictError, IntegrityError, Problem, on_one_line
 from packyard.core.files import regular
@@ -50,11 +49,6 @@ class Upload:
     data: Callable[[], bytes]
     present: Collection[str] = ()
     is_listed: bool = False
-
-    @classmethod
-    def of(cls, bundle: Bundle) -> Upload:
-        """Describe a bundle in memory."""
-        return cls(entry=IndexEntry.of(bundle), data=lambda: bundle.data)
 
     @classmethod
     def in_file(cls, entry: IndexEntry, file: Path) -> Upload:
@@ -118,7 +112,7 @@ def _check_provenance(store: Store, entry: IndexEntry, trusted: Trust) -> None:
 
 def publish(
     store: Store,
-    bundles: Iterable[Bundle | Upload],
+    bundles: Sequence[Upload],
     by: Publisher = UNSIGNED,
     *,
     attest: Attest = lambda _: {},
@@ -137,8 +131,7 @@ def publish(
     release gets nothing more from then on; with ``shard``, once all of its shards are published (`Index.close`).
     """
     before = by.current(store)
-    uploads = [bundle if isinstance(bundle, Upload) else Upload.of(bundle) for bundle in bundles]
-    uploads = compare(store, uploads, before, at_once=at_once)
+    uploads = compare(store, bundles, before, at_once=at_once)
     if not before.number:  # so that another first publisher does not meet bundles without an index
         before = by.commit(store, lambda index: index, before=before)
     outcomes = upload(store, uploads, attest=attest, trusted=by.own, at_once=at_once, done=done)

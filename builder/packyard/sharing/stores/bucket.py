@@ -52,7 +52,6 @@ _PAGE = 1000
 _WRITERS = 8
 #: How often a request that may help is repeated, and a creation that others disturb; seconds before the first one.
 ATTEMPTS, PAUSE = 6, 0.1
-_LONGEST_PAUSE = 5.0  # seconds
 
 _STATUS = re.compile(r"status code: (\d{3})\b")
 _CODE = re.compile(r"<Code>([A-Za-z]{1,64})</Code>")
@@ -314,15 +313,12 @@ def client(patience: float, endpoint: str, trusted: str | None = None) -> dict[s
         place = Path(trusted)
         files = sorted(path for path in place.iterdir() if path.is_file()) if place.is_dir() else [place]
         options["root_certificate"] = b"\n".join(file.read_bytes() for file in files)
-    # The last failure has to be told before the deadline of the call.
-    pause, longest = timedelta(seconds=PAUSE), timedelta(seconds=min(_LONGEST_PAUSE, patience / 8))
     return {
         **({"endpoint": endpoint} if endpoint else {}),
         "client_options": options,
         "retry_config": {
             "max_retries": ATTEMPTS,
             "retry_timeout": timedelta(seconds=patience / 2),
-            "backoff": {"init_backoff": min(pause, longest), "max_backoff": longest, "base": 2},
         },
     }
 
