@@ -68,13 +68,15 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def pytest_itemcollected(item: pytest.Item) -> None:
-    """Have those that share what takes seconds run in one process: what their module makes, or a package composed.
+    """Have those that share what takes seconds run in one process: a cluster, what their module makes, a package.
 
     A test's own group goes first.
     """
     if item.get_closest_marker("xdist_group"):
         return
-    if _shares_what_a_module_makes(item):
+    if part_of(item) == "clusters":
+        item.add_marker(pytest.mark.xdist_group("clusters"))
+    elif _shares_what_a_module_makes(item):
         item.add_marker(pytest.mark.xdist_group(str(item.path)))
     elif package := getattr(_params(item).get("package"), "name", ""):
         item.add_marker(pytest.mark.xdist_group(f"package {package}"))

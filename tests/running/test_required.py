@@ -126,17 +126,3 @@ def test_an_option_that_is_enabled_requires_what_its_krmfile_says(use_case: Path
         "KubeRay",
         "Tracer",
     ]
-
-
-def test_faults_are_told_at_their_lines(use_case: Path) -> None:
-    root = use_case.parents[3] / "workspace"
-    tiny.replace(root / "packages/p/package.yaml", '"1.31"', '"31"')
-    tiny.replace(root / "packages/p/package.yaml", "keys:", "key:")
-    said = tiny.refused("lint", "--workspace", root)
-    assert "package.yaml:10:16: requires.kubernetes: '31' is not of the form of 1.31" in said
-    assert "package.yaml:9:22: requires.key: is not a known key (did you mean 'keys'?)" in said
-    tiny.replace(root / "packages/p/package.yaml", '"31"', '"1.31"')
-    tiny.replace(root / "packages/p/package.yaml", "key:", "keys:")
-    tiny.replace(root / "bases/ray/Krmfile", "  definitions: [rayjobs.ray.io]\n", "")
-    said = tiny.refused("lint", "--workspace", root)
-    assert "bases/ray/Krmfile:4:3: requires: does not say what the operator brings" in said

@@ -141,7 +141,7 @@ def test_what_pods_that_are_there_take_no_notice_of_is_refused(deployed: Cluster
     deployed.write({**settings, "data": {"OUTPUT_DIR": "other"}}, json.loads((deployed.folder / "1.yaml").read_text()))
     said = deployed.run("deploy . --no-doctor", code=1)
     assert (
-        "nothing is applied\nerror: ConfigMap first changes, and the pods of Job first read it at their start" in said
+        "nothing is applied\nerror: ConfigMap first changes, and the pods of Job first stay as they were made" in said
     )
     assert "(packyard undeploy first -n ml deletes it, then deploy it again)" in said
 
@@ -152,7 +152,7 @@ def test_a_workload_that_would_take_a_change_in_vain_is_refused_and_may_be_suspe
     cluster.run("deploy . --no-doctor --no-wait")
     cluster.write(made.mpi_job("first", "crash"))
     said = cluster.run("deploy . --no-doctor --no-wait", code=1)
-    assert "MPIJob first changes, and its pods stay as they were made" in said
+    assert "MPIJob first changes, and the pods of MPIJob first stay as they were made" in said
     suspended = made.mpi_job("first", "run")
     suspended["spec"]["runPolicy"]["suspend"] = True
     cluster.write(suspended)

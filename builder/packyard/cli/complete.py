@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import sys
 from collections.abc import Iterator, Mapping, Sequence
 from importlib import import_module
 from pathlib import Path
@@ -33,14 +32,6 @@ def main(arguments: Sequence[str]) -> int:
     for candidate in sorted(filter(str.isprintable, offered)):
         output.line(candidate)
     return 0
-
-
-def for_kubectl() -> int:
-    """Complete the words of ``kubectl packyard``, in the form that kubectl asks its plug-ins for."""
-    code = main(sys.argv[1:])
-    output.line(":0")  # where nothing fits, files may
-    output.flush()
-    return code
 
 
 def _candidates(before: list[str], word: str) -> Iterator[str]:

@@ -97,6 +97,11 @@ def can_ask() -> bool:
     return sys.stdin.isatty() and sys.stderr.isatty()
 
 
+def agreed(prompt: str) -> bool:
+    """Ask a question on the terminal, and say whether the answer is yes; where there is none, it is no."""
+    return ask(f"{prompt} [y/N] ").lower() in ("y", "yes")
+
+
 def ask(prompt: str) -> str:
     """Ask for a line on the terminal; an empty text where there is none."""
     if not can_ask():

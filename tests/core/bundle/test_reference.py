@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import random
-import re
 
 import pytest
 
@@ -96,13 +95,6 @@ def test_admits_the_versions_of_a_range(choice: str, expected: list[str]) -> Non
     assert str(asked) == f"bert@{choice}"
 
 
-@pytest.mark.parametrize("choice", [">=1.0", "*", "1.*", "1 - 2", "<2,>=1", "sha256:0a", "stable", "^1 || ^2"])
-def test_refuses_a_choice_that_it_does_not_know_and_says_which_there_are(choice: str) -> None:
-    says = f"packyard does not understand the choice {choice!r} (ask for 1.2.0, ^1.2, ~1.2.0 or latest"
-    with pytest.raises(InputError, match=re.escape(says)):
-        Reference.parse(f"bert@{choice}")
-
-
 def test_says_how_a_bundle_is_named_whose_address_was_typed() -> None:
     with pytest.raises(
         InputError, match=r"not named by an address \(name it .*: NAME@VERSION --from CHANNEL\)"
@@ -113,10 +105,10 @@ def test_says_how_a_bundle_is_named_whose_address_was_typed() -> None:
 
 @pytest.mark.parametrize(
     "text",
-    ["", "@1.0", "bert@", "Bert", "bert@newish", "a@1@2", "../bert", "bert@1/2", "b@^1/2", "b@^\n", "b@>" + "9" * 500],
+    ["", "@1.0", "bert@", "Bert", "bert@newish", "a@1@2", "../bert", "bert@1/2", "b@^1/2", "b@^\n", "b@>=" + "9" * 500],
 )
 def test_refuses_what_is_no_reference(text: str) -> None:
-    with pytest.raises(InputError, match="is not a"):
+    with pytest.raises(InputError, match=r"is not a .*(use up to|did you mean|name a package|ask for 1\.2\.0, \^1\.2)"):
         Reference.parse(text)
 
 

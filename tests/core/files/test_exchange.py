@@ -6,10 +6,6 @@ import errno
 import fcntl
 import itertools
 import os
-import signal
-import subprocess
-import sys
-import time
 from collections.abc import Callable
 from pathlib import Path
 
@@ -92,50 +88,3 @@ def test_a_file_system_without_locks_is_refused_with_what_to_do(
     with pytest.raises(UnavailableError, match=r"cannot be locked .* \(mount its file system with locks"):
         swap(b"1", None)
     assert not head.exists()
-
-
-COUNTER = """
-import os, sys
-from packyard.core.digest import Digest
-from packyard.core.errors import ConflictError
-from packyard.core.files.exchange import exchange
-head, log = sys.argv[1:]
-with open(log, "ab", buffering=0) as log:
-    while True:
-        with open(head, "rb") as file:
-            found = file.read()
-        number = int(found.split()[0]) + 1
-        try:
-            exchange(head, b"%d %d" % (number, os.getpid()), Digest.of(found), mode=0o644, patience=30)
-        except ConflictError:
-            continue
-        log.write(b"%d\\n" % number)
-"""
-
-
-@pytest.mark.nightly
-def test_counters_that_are_killed_at_any_moment_lose_no_count_and_count_none_twice(tmp_path: Path) -> None:
-    head, log = tmp_path / "head", tmp_path / "log"
-    head.write_bytes(b"0")
-
-    def counter(number: int) -> subprocess.Popen[bytes]:
-        return subprocess.Popen([sys.executable, "-c", COUNTER, head, f"{log}{number}"])
-
-    running = [counter(number) for number in range(3)]
-    while int(head.read_bytes().split()[0]) < 5:
-        time.sleep(0.01)
-    for number in range(3, 3 + faults.KILLS):
-        time.sleep(0.03)
-        killed = running.pop(0)
-        killed.send_signal(signal.SIGKILL)
-        killed.wait()
-        running.append(counter(number))
-    for each in running:
-        each.kill()
-        each.wait()
-    won = [int(line) for file in tmp_path.glob("log*") for line in file.read_bytes().splitlines()]
-    last = int(head.read_bytes().split()[0])
-    assert len(won) == len(set(won))
-    assert last >= max(won)
-    # A killed one may have won without having written it down.
-    assert last - len(won) <= faults.KILLS + len(running)

@@ -106,7 +106,7 @@ def test_a_set_that_was_killed_counts_if_it_was_finished(at: int, tmp_path: Path
     assert b"x: a " in content(root)["r.yaml"]
 
 
-def test_redo_makes_again_what_was_undone_until_something_else_is_changed(tmp_path: Path) -> None:
+def test_redo_makes_again_what_was_undone_but_for_files_that_are_changed_otherwise(tmp_path: Path) -> None:
     log, root = StepLog(tmp_path / "steps"), make(tmp_path / "package")
     states = [content(root)]
     for value in ("b", "c"):
@@ -118,7 +118,7 @@ def test_redo_makes_again_what_was_undone_until_something_else_is_changed(tmp_pa
         assert content(root) == state
     assert [undone(log, root), undone(log, root)] == ["V=c", "V=b"]
     set_value(log, root, "d")
-    with pytest.raises(InputError, match="nothing to redo"):
+    with pytest.raises(ConflictError, match="was changed since"):
         undo.redo(log, root)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from packyard.core.bundle.required import version_of
 from packyard.core.kubernetes import operators, schemas
 from packyard.core.kubernetes.operators import OPERATORS, Operator
 
@@ -15,7 +16,7 @@ MODULES = {"trainer-controller-manager": "trainer", "workflow-controller": "argo
 def test_an_operator_was_tried_up_to_the_newest_version_whose_definitions_judge_its_objects(operator: Operator) -> None:
     name = MODULES.get(operator.image, operator.image)
     versions = [judge.version for judge in schemas.operators() if judge.name == name]
-    assert operator.newest == max(versions, key=operators.version_of)
+    assert operator.newest == max(versions, key=version_of)
 
 
 @pytest.mark.parametrize(
@@ -23,7 +24,7 @@ def test_an_operator_was_tried_up_to_the_newest_version_whose_definitions_judge_
     [("v0.8.0", (0, 8, 0)), ("0.8", (0, 8, 0)), ("v3.7.0-rc1", (3, 7, 0)), ("latest", None), ("", None), ("v1", None)],
 )
 def test_versions_are_read_from_tags(tag: str, version: tuple[int, ...] | None) -> None:
-    assert operators.version_of(tag) == version
+    assert version_of(tag) == version
 
 
 def test_an_operator_is_found_by_its_image_wherever_that_comes_from() -> None:

@@ -1,22 +1,15 @@
 from __future__ import annotations
 
-import json
 import os
-import random
-import subprocess
-import sys
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
-from catalogue import workspaces
 from packyard.core.digest import Digest
 from packyard.core.errors import InputError
 from packyard.core.work.memo import Memo
 from packyard.core.yaml.sources import Sources
-from sample import SEED, WHOLE
-from tiny import environment
 
 
 @pytest.fixture
@@ -85,44 +78,3 @@ def test_what_is_no_regular_file_is_named_and_not_waited_for(root: Path) -> None
     }.items():
         with pytest.raises(InputError, match=f"{name}: {problem}"):
             sources.read(name)
-
-
-AUDITED = """
-import json, os, sys
-from pathlib import Path
-root = Path(sys.argv[1])
-opened = set()
-def hook(event, arguments):
-    if event == "open" and isinstance(arguments[0], (str, os.PathLike)):
-        path = os.path.realpath(arguments[0])
-        if path.startswith(f"{root}/"):
-            opened.add(path[len(str(root)) + 1:])
-from packyard.writing.build.draft import compose_draft
-from packyard.core.digest import Digest
-from packyard.core.errors import InputError, PackyardError
-from packyard.writing.source import workspace
-sys.addaudithook(hook)
-here = workspace.read(root)
-inputs = set()
-for name in here.package_names():
-    draft = compose_draft(here, "1.0", name)
-    draft.bundle()
-    inputs.update(draft.inputs)
-print(json.dumps([sorted(opened), sorted(inputs)]))
-"""
-
-
-def sampled() -> list[str]:
-    """Return packages of the catalogue: all in the nightly, otherwise three."""
-    return workspaces.names() if WHOLE else random.Random(SEED).sample(workspaces.names(), 3)
-
-
-@pytest.mark.nightly
-def test_composing_reads_no_source_that_is_not_noted(tmp_path: Path) -> None:
-    root = workspaces.copy(tmp_path.resolve() / "copy", sampled())
-    command = [sys.executable, "-c", AUDITED, str(root)]
-    process = subprocess.run(command, env=environment(), capture_output=True, text=True)
-    assert process.returncode == 0, process.stderr
-    opened, inputs = json.loads(process.stdout)
-    assert len(opened) > 20
-    assert set(opened) == {str((root / name).resolve().relative_to(root)) for name in inputs}

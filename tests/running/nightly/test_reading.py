@@ -5,12 +5,10 @@ from __future__ import annotations
 import subprocess
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from cli.terminal import on_terminal
-from controlplane import argo
 from controlplane.api import Api, wait
 from packyard.running.runs import events, status
 from packyard.running.runs import record as records
@@ -123,20 +121,3 @@ def children(pid: int, verb: str) -> list[int]:
             if Path(program).name == "kubectl" and verb in words:
                 found.append(int(each))
     return found
-
-
-def test_steps_of_a_workflow_are_roles(client: Kubectl, cluster: Api, tmp_path: Path) -> None:
-    namespace = cluster.create_namespace("privileged")  # the executor beside a step of this Workflow is not confined
-    client = replace(client, namespace=namespace)
-    with argo.run(cluster, namespace, tmp_path):
-        made.put(client, {"pipeline": [made.workflow("pipeline", {"fetch": "run", "check": "unpullable"})]})
-        wait(lambda: [] if steps(client) == {"fetch": 1, "check": 0} else [str(steps(client))])
-        settled(client, pipeline="failing")
-    (one,) = status.read(client, records.read_all(client))
-    assert one.reason.partition(":")[0] == "check"
-    assert {pod.containers[0] for pod in one.pods} == {"main"}
-
-
-def steps(client: Kubectl) -> dict[str, int]:
-    (one,) = status.read(client, records.read_all(client))
-    return {role.name: role.ready for role in one.roles}

@@ -64,7 +64,7 @@ def test_setters_that_drifted_get_what_their_fields_have(here: Path, tmp_path: P
     assert (pod["spec"]["hostname"], pod["spec"]["containers"][0]["image"]) == ("new", "hub.example/web:9")
     assert [case.split(" ")[2] for case in cases(said, "what the fields have counts")] == ["HOST", "IMAGE"]
     (torn,) = cases(said, "setting them changed more than a value")
-    assert "ARG yields '--host=two', not '--host=three'" in torn
+    assert "ARG yields '--host=one', not '--host=three'" in torn
 
 
 UNNAMED = "apiVersion: batch/v1\nkind: Job\nmetadata: {generateName: a-}\n"

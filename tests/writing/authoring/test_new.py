@@ -92,7 +92,7 @@ def test_what_is_written_is_short_and_says_what_was_asked(catalogue: Path) -> No
         "    patches: [patches/many.yaml]\n"
     )
     assert "command: null\n" in (package / "patches/single-node.yaml").read_text(), "the image's own"
-    assert "    - mpirun\n" in (package / "patches/many.yaml").read_text()
+    assert "    args: [python3, main.py]\n" in (package / "patches/many.yaml").read_text()
 
 
 @pytest.mark.nightly

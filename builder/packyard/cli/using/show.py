@@ -178,8 +178,8 @@ def _told(
 def needs(requires: set[str], manifest: Manifest, versions: Sequence[str] = ()) -> str:
     """Return what a cluster has to have: operators by their names, what is left as packyard.json says it."""
     needed = operators.needed(requires, [*operators.declared(manifest.requires)])
-    words = [f"{operator.name} {operator.needs}".rstrip() for operator in needed]
-    words += sorted(requires - {need for operator in needed for need in operator.requirements})
+    words = [f"{operator.operator} {operator.needs}".rstrip() for operator in needed]
+    words += sorted(requires - {need for operator in needed for need in operator.words})
     kubernetes = [f"Kubernetes {versions[0]} to {versions[-1]}"] if len(versions) > 1 else []
     return ", ".join([*kubernetes, *words])
 

@@ -68,7 +68,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 def _ask(told: str, directory: Path) -> None:
     """Ask before a change is undone that is older than one which the files do not show any more."""
-    if output.ask(f"{told}; undo that? [y/N] ").lower() not in ("y", "yes"):
+    if not output.agreed(f"{told}; undo that?"):
         hint = f"packyard undo {quote(str(directory))} --yes undoes the older one"
         raise InputError(Problem(told, file=str(directory), hint=hint))
 

@@ -14,15 +14,18 @@ from packyard.core.files.tree import Tree
 from packyard.using.kustomize import builtin
 from packyard.using.render import programs
 from packyard.writing.authoring import init
-from packyard.writing.authoring.import_ import conversion
+from packyard.writing.authoring.import_ import conversion, note
 from packyard.writing.authoring.import_.conversion import Imported
 from packyard.writing.authoring.import_.note import DOUBTFUL, Note
 from packyard.writing.build import workspace_lint
 from packyard.writing.checks import exception, explanation
+from packyard.writing.source.package import slug
 from packyard.writing.source.workspace import Workspace
 
 ROWS = Rows("package", "name, useCases, files, notes (kind, what, do=todo, cases)")
 EXAMPLE = "packyard import old/overlays --name web"
+#: Beside package.yaml: what an author has to work through.
+CHECKLIST = "import.md"
 _EXCEPTED = ("{}, which an exception in a comment above allows", "correct the line, and remove the comment")
 _REFUSED = ("what packyard build refuses", "correct it")
 
@@ -39,41 +42,43 @@ def run(arguments: argparse.Namespace) -> int:
     here = workspaces.find(arguments)
     imported = _read(here, Path(arguments.source), arguments)
     init.write(here.root_dir, imported.files)
-    imported = _with_faults(workspaces.find(arguments), imported, arguments.source)
-    row = (imported.name, imported.use_cases, list(imported.files), imported.notes)
+    imported = _with_faults(workspaces.find(arguments), imported)
+    checklist = f"packages/{imported.name}/{CHECKLIST}"
+    files = {**imported.files, checklist: note.page(arguments.source, imported.notes).encode()}
+    tree = Tree(here.root_dir)
+    with tree.locked(below=False):
+        for path in imported.files:
+            tree.read(path)
+        tree.write(files)
+    row = (imported.name, imported.use_cases, list(files), imported.notes)
     if ROWS.show([row], arguments.output):
-        _report(here, imported)
+        for path in files:
+            output.line(here.sources.shown(path))
+        for each in imported.notes:
+            output.note(f"{each.kind}: {output.counted(len(each.cases), 'case')}: {each.what}")
+        output.note(output.counted(len(imported.use_cases), "use case"))
+        output.note(f"next: work through {here.sources.shown(checklist)}, then: packyard lint {imported.name}")
     return 0
 
 
-def _with_faults(here: Workspace, imported: Imported, origin: str) -> Imported:
+def _with_faults(here: Workspace, imported: Imported) -> Imported:
     """Note the errors of lint; those of rules that objects in use break become exceptions, so that it builds."""
     errors = [finding for finding in workspace_lint.lint(here, imported.name) if finding.severity == "error"]
-    if not errors:
-        return imported
-    changed, excepted = dict[str, bytes](), list[tuple[str, int, str]]()
-    paths = {here.sources.shown(path): path for path in imported.files}
+    files, excepted = dict(imported.files), list[tuple[str, int, str]]()
+    paths = {here.sources.shown(path): path for path in files}
     for error in sorted(errors, key=lambda error: -error.line):  # so that the lines above stay where they are
         path, place = paths.get(error.file), (error.file, error.line, error.rule)
         if path and exception.may_have(path) and error.rule in explanation.IN_USE and place not in excepted:
-            data = changed.get(path, imported.files[path])
-            changed[path] = exception.write(data, error, f"{imported.name} was imported with it")
-            excepted += [place] if changed[path] != data else []
-    notes = []
+            data = exception.write(files[path], error, f"{imported.name} was imported with it")
+            excepted += [place] if data != files[path] else []
+            files[path] = data
+    notes = imported.notes
     for error in errors:
-        lines = [line for file, line, _ in excepted if file == error.file and line <= error.line]
+        above = sum(file == error.file and line <= error.line for file, line, _ in excepted)
         what, todo = _EXCEPTED if (error.file, error.line, error.rule) in excepted else _REFUSED
-        notes.append(
-            Note(DOUBTFUL, what.format(error.rule), todo, (str(replace(error, line=error.line + len(lines))),))
-        )
-    told = replace(imported, notes=[*imported.notes, *notes]).with_checklist(origin)
-    changed[told.checklist] = told.files[told.checklist]
-    tree = Tree(here.root_dir)
-    with tree.locked(below=False):
-        for path in changed:
-            tree.read(path)
-        tree.write(changed)
-    return replace(told, files={**told.files, **changed})
+        case = str(replace(error, line=error.line + above))
+        notes = [*notes, Note(DOUBTFUL, what.format(error.rule), todo, (case,))]
+    return imported._replace(files=files, notes=note.joined(notes))
 
 
 def _read(here: Workspace, folder: Path, arguments: argparse.Namespace) -> Imported:
@@ -90,14 +95,5 @@ def _read(here: Workspace, folder: Path, arguments: argparse.Namespace) -> Impor
         is_file = "is a file", "name the folder that holds it; of a tarball, what it unpacks to"
         message, hint = is_file if folder.is_file() else ("no such folder", "")
         raise InputError(Problem(message, file=str(folder), hint=hint))
-    name = arguments.name or conversion.name_of(folder.resolve().name)
-    return conversion.of_folder(here, name, folder, build, str(folder))
-
-
-def _report(here: Workspace, imported: Imported) -> None:
-    for path in imported.files:
-        output.line(here.sources.shown(path))
-    for note in imported.notes:
-        output.note(f"{note.kind}: {output.counted(len(note.cases), 'case')}: {note.what}")
-    output.note(output.counted(len(imported.use_cases), "use case"))
-    output.note(f"next: work through {here.sources.shown(imported.checklist)}, then: packyard lint {imported.name}")
+    name = arguments.name or slug(folder.resolve().name)
+    return conversion.of_folder(here, name, folder, build)

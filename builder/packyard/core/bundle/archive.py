@@ -19,6 +19,7 @@ import os
 import shutil
 import unicodedata
 import zlib
+from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
@@ -69,9 +70,14 @@ def pack(top: str, members: Iterable[Member]) -> bytes:
     """
     files = list(members)
     file_paths = [member.path for member in files]
-    refuse(_path_problems(top, file_paths) or _size_problems(top, files))
-    entries = [_entry(top, member) for member in files]
+    refuse(_path_problems(top, file_paths))
+    entries = [tar.TarEntry(name=f"{top}/{member.path}", mode=_mode(member), data=member.data) for member in files]
     entries += [tar.TarEntry(name=f"{name}/", kind=tar.DIRECTORY, mode=0o755) for name in _directories(top, file_paths)]
+    size = sum(len(entry.data) + 1024 for entry in entries)
+    is_large = any(len(entry.data) > LIMITS.file_size for entry in entries) or size > LIMITS.total_size - tar.RECORD
+    if is_large or len(entries) > LIMITS.entries:  # as `read` would refuse it
+        limits = f"{LIMITS.entries} files and folders, {LIMITS.file_size} bytes a file, or {LIMITS.total_size} in all"
+        raise InputError(Problem(f"{top} would hold more than {limits}", hint="keep data out of the package"))
     return tar.write(sorted(entries, key=lambda entry: entry.name.encode()))
 
 
@@ -192,27 +198,6 @@ def write(name: str, members: Iterable[Member], into: Path) -> Path:
     return target_dir
 
 
-def _size_problems(top: str, files: list[Member]) -> list[Problem]:
-    """Return what `read` would refuse because of its size."""
-    problems = [
-        Problem(f"{member.path!r} is larger than {LIMITS.file_size} bytes, the limit for a file of a package")
-        for member in files
-        if len(member.data) > LIMITS.file_size
-    ]
-    count = len(files) + len(_directories(top, (member.path for member in files)))
-    size = sum(len(member.data) for member in files) + count * 1024
-    if count > LIMITS.entries or size > LIMITS.total_size - tar.RECORD:
-        message = (
-            f"{top} would hold more than {LIMITS.entries} files and folders, or more than {LIMITS.total_size} bytes"
-        )
-        problems.append(Problem(message, hint="keep data out of the package"))
-    return problems
-
-
-def _entry(top: str, member: Member) -> tar.TarEntry:
-    return tar.TarEntry(name=f"{top}/{member.path}", mode=_mode(member), data=member.data)
-
-
 def _mode(member: Member) -> int:
     return 0o755 if member.executable else 0o644
 
@@ -232,7 +217,7 @@ def _path_problems(top: str, files: list[str]) -> list[Problem]:
             problems.append(Problem(f"the path {path!r} {reason}"))
         elif unicodedata.normalize("NFC", path) != path:
             problems.append(Problem(f"the path {path!r} is not in Unicode normalization form C", hint="rename it"))
-    problems += [Problem(f"the path {path!r} appears twice") for path in filenames.repeated(files)]
+    problems += [Problem(f"the path {path!r} appears twice") for path, count in Counter(files).items() if count > 1]
     problems += [Problem(f"the path {path!r} {reason}") for path, reason in filenames.collisions(files)]
     return problems
 

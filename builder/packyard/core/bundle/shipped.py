@@ -50,8 +50,14 @@ def _use_case(directory: Path) -> ShippedUseCase | None:
 
 def package_of(directory: Path) -> tuple[str, Manifest] | None:
     """Return the real root of the built package that a directory belongs to, and its packyard.json."""
-    root, data = _read(directory)
-    return None if data is None else (root, _parsed(root, data))
+    root = paths.root_of(directory)
+    file = Path(root, manifest.FILE)
+    if not regular.is_file(file):
+        return None
+    try:
+        return root, Manifest.parse(regular.read(file, limit=manifest.LIMIT))
+    except IntegrityError as error:
+        raise error.mapped(lambda problem: problem._replace(file=os.path.relpath(file))) from error
 
 
 def lost(directory: Path, name: str) -> Problem | None:
@@ -68,13 +74,13 @@ def lost(directory: Path, name: str) -> Problem | None:
 
 def replacement(directory: Path, name: str) -> Problem | None:
     """Return what replaced a former setter of a directory's package; None if the name never was one."""
-    root, data = _read(directory)
-    if data is None or name not in (moved := _parsed(root, data).moved):
+    package = package_of(directory)
+    if package is None or name not in package[1].moved:
         return None
-    before, separator, _ = data.decode().partition('\n  "moved":')
+    root, described = package
     file = directory / os.path.relpath(f"{root}/{manifest.FILE}", os.path.realpath(directory))
-    message = f"{name} is no longer a setter: {moved[name]}"
-    return Problem(message, file=os.path.normpath(file), line=before.count("\n") + 2 if separator else 0)
+    line = regular.read(file).partition(b'\n  "moved":')[0].count(b"\n") + 2
+    return Problem(f"{name} is no longer a setter: {described.moved[name]}", file=os.path.normpath(file), line=line)
 
 
 def presets(directory: Path) -> dict[str, Path]:
@@ -95,18 +101,3 @@ def preset(directory: Path, name: str) -> Path:
         hint = suggest(name, files) or (f"there are {', '.join(files)}" if files else "its package has no presets")
         raise InputError(Problem(f"there is no preset {name!r}", file=str(directory), hint=hint))
     return files[name]
-
-
-def _read(directory: Path) -> tuple[str, bytes | None]:
-    """Return the root of a directory's package, and its packyard.json, None where it is missing."""
-    root = paths.root_of(directory)
-    file = Path(root, manifest.FILE)
-    return root, regular.read(file, limit=manifest.LIMIT) if regular.is_file(file) else None
-
-
-def _parsed(root: str, data: bytes) -> Manifest:
-    try:
-        return Manifest.parse(data)
-    except IntegrityError as error:
-        file = os.path.relpath(f"{root}/{manifest.FILE}")
-        raise error.mapped(lambda problem: problem._replace(file=file)) from error

@@ -20,35 +20,21 @@ def write(file: str, data: bytes, *, mode: int, durable: bool, replace: bool = T
     With ``durable``, bytes and name are on the disk when this returns. Without ``replace``, which needs hard links, an
     existing file is left alone: `FileExistsError`.
     """
-    staged = stage(file, data, mode=mode, durable=durable)
+    staged = beside(file)
+    handle = create(staged, (data,))
     try:
+        try:
+            os.fchmod(handle, mode)
+            if durable:
+                os.fsync(handle)
+        finally:
+            os.close(handle)
         (os.replace if replace else os.link)(staged, file)
     finally:
         with suppress(FileNotFoundError):
             os.unlink(staged)
     if durable:
         flush(os.path.dirname(file) or os.curdir)
-
-
-def stage(file: str, data: bytes, *, mode: int, durable: bool) -> str:
-    """Write the bytes of a file beside it, and return their name, which whoever calls moves or removes."""
-    staged = beside(file)
-    put(staged, data, mode=mode, durable=durable)
-    return staged
-
-
-def put(file: str, data: bytes, *, mode: int, durable: bool) -> None:
-    """Create a file with these bytes and this mode, or none. An existing one is `FileExistsError`."""
-    handle = create(file, (data,))
-    try:
-        os.fchmod(handle, mode)
-        if durable:
-            os.fsync(handle)
-    except BaseException:
-        os.unlink(file)
-        raise
-    finally:
-        os.close(handle)
 
 
 def beside(file: str) -> str:

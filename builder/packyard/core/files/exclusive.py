@@ -11,6 +11,7 @@ import os
 import stat
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
+from pathlib import Path
 from time import sleep
 
 from packyard.core.errors import Problem, UnavailableError
@@ -26,7 +27,7 @@ def held(root: str, tell: Callable[[str], object] = lambda _: None) -> Iterator[
     """Lock a real folder for one writer; say so where another one has it for long, and wait for that."""
     handles: list[int] = []
     try:
-        for folder in _above(root):  # from the top, as every writer does: no deadlock
+        for folder in map(str, reversed(Path(root).parents)):  # from the top, as every writer does: no deadlock
             with suppress(OSError):  # if we cannot open or lock it, no other writer of this user can
                 handles.append(os.open(folder, _FOLDER))
                 _share(handles[-1], folder, tell)
@@ -44,11 +45,6 @@ def held(root: str, tell: Callable[[str], object] = lambda _: None) -> Iterator[
     finally:
         for handle in handles:
             os.close(handle)
-
-
-def _above(folder: str) -> list[str]:
-    parts = folder.rstrip("/").split("/")[:-1]
-    return ["/".join(parts[: number + 1]) or "/" for number in range(len(parts))]
 
 
 def _share(handle: int, folder: str, tell: Callable[[str], object]) -> None:

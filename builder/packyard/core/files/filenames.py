@@ -98,12 +98,3 @@ def claim(seen: dict[str, tuple[str, bool]], path: str) -> str | None:
             return None  # the directories above it were claimed with it
         prefix, is_file = prefix.rpartition("/")[0], False
     return None
-
-
-def repeated(paths: Iterable[str]) -> Iterator[str]:
-    """Yield every path that occurred before, once for each repetition."""
-    seen: set[str] = set()
-    for path in paths:
-        if path in seen:
-            yield path
-        seen.add(path)

@@ -48,7 +48,9 @@ def find(root_dir: Path) -> Revision | None:
     if not _COMMIT.fullmatch(commit):
         return None
     folder = _ask(root_dir, "rev-parse", "--show-prefix").rstrip("\n")
-    tokens = iter(_status(root_dir, "-z", "--untracked-files=all", "--ignored=matching").split("\0"))
+    # Of a submodule git would ask another configuration.
+    listed = ("status", "--porcelain", "--ignore-submodules=all", "-z", "--untracked-files=all", "--ignored=matching")
+    tokens = iter(_ask(root_dir, *_unfiltered(root_dir), *listed, "--", ".").split("\0"))
     changed, removed = set(), False
     for token in filter(None, tokens):
         state, path = token[:2], token[3:]
@@ -61,17 +63,13 @@ def find(root_dir: Path) -> Revision | None:
     return Revision(commit=commit, url=url, folder=folder.rstrip("/"), changed=frozenset(changed), removed=removed)
 
 
-def _status(root_dir: Path, *words: str) -> str:
-    """Return what differs from HEAD below a folder; of a submodule git would ask another configuration."""
-    return _ask(root_dir, *_unfiltered(root_dir), "status", "--porcelain", "--ignore-submodules=all", *words, "--", ".")
-
-
 def _unfiltered(root_dir: Path) -> list[str]:
     """Return the options without which git would run the filters that the configuration of a repository names."""
     words = ("config", "-z", "--show-scope", "--name-only", "--get-regexp", r"^filter\.")
     process = git(root_dir, *words)
     if process.returncode not in (0, 1):  # found, and none
-        raise UnavailableError(Problem(f"git config: {_reason(process)}", file=str(root_dir)))
+        reason = process.stderr.decode("utf-8", "replace").strip()
+        raise UnavailableError(Problem(f"git config: {reason}", file=str(root_dir)))
     fields = os.fsdecode(process.stdout).split("\0")
     names = {name for scope, name in zip(fields[::2], fields[1::2], strict=False) if scope in ("local", "worktree")}
     return [f"--config-env={name}={_NOTHING}" for name in sorted(names)]  # `-c` ends a name at its first "="
@@ -101,27 +99,14 @@ def _ask(root_dir: Path, *words: str) -> str:
     return "" if process.returncode else os.fsdecode(process.stdout)
 
 
-def _reason(process: subprocess.CompletedProcess[bytes]) -> str:
-    return process.stderr.decode("utf-8", "replace").strip()
-
-
-def git(root_dir: Path, *words: str, **changes: str) -> subprocess.CompletedProcess[bytes]:
-    """Run git in a folder, as `command` and `environment` say."""
-    argv, env = command(root_dir, *words), environment(**changes)
-    try:
-        return subprocess.run(argv, stdin=subprocess.DEVNULL, capture_output=True, check=False, env=env)
-    except OSError as error:
-        raise UnavailableError(f"git: {error.strerror or error}") from error
-
-
-def command(root_dir: Path, *words: str) -> list[str]:
-    """Return the words that call git in a folder, without what a repository may have it run."""
-    return ["git", "-C", str(root_dir), *_QUIET, *words]
-
-
-def environment(**changes: str) -> dict[str, str]:
-    """Return the environment of git, with changes.
+def git(root_dir: Path, *words: str) -> subprocess.CompletedProcess[bytes]:
+    """Run git in a folder, without what a repository may have it run.
 
     Nothing is fetched: a partial clone would, by a program or from an address that its configuration names.
     """
-    return {**os.environ, "GIT_OPTIONAL_LOCKS": "0", "GIT_ALLOW_PROTOCOL": "", _NOTHING: "", **changes}
+    env = {**os.environ, "GIT_OPTIONAL_LOCKS": "0", "GIT_ALLOW_PROTOCOL": "", _NOTHING: ""}
+    command = ["git", "-C", str(root_dir), *_QUIET, *words]
+    try:
+        return subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, check=False, env=env)
+    except OSError as error:
+        raise UnavailableError(f"git: {error.strerror or error}") from error

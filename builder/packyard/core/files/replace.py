@@ -13,7 +13,7 @@ that were edited since: these stay as they are, and the user is told.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from typing import NamedTuple
 
@@ -26,28 +26,20 @@ _CHANGED = "was changed by somebody else meanwhile; nothing was written"
 _FOR_CHANGE = os.O_RDWR | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 
 
-class FileChange(NamedTuple):
-    """New bytes for a file, by its canonical path below the root; None where there is no file, before or after."""
+class FileChange:
+    """New bytes for a file, by its canonical path below the root; None where there is no file, before or after.
 
-    path: str
-    old: bytes | None
-    new: bytes | None
-    #: What messages call the file.
-    name: str
-    #: Of a new file.
-    mode: int = 0o644
+    ``name`` is what messages call it, ``mode`` that of a new file.
+    """
 
-
-class _Move:
-    """A change of a file on its way to the disk."""
-
-    def __init__(self, root: str, change: FileChange, staged: str) -> None:
-        self.file = os.path.join(root, change.path)
-        self.staged = f"{os.path.dirname(self.file)}/{staged}"
-        self.name = change.name
-        self.old = change.old
-        self.new = change.new
-        self.mode = change.mode
+    def __init__(self, path: str, old: bytes | None, new: bytes | None, name: str, mode: int = 0o644) -> None:
+        self.path = path
+        self.old = old
+        self.new = new
+        self.name = name
+        self.mode = mode
+        #: Where it is, and where its new bytes are staged.
+        self.file = self.staged = ""
         #: The state of the file when it was compared with the old bytes; None where there was none.
         self.state: tuple[int, ...] | None = None
         #: Whether the staged file may replace the old one; otherwise that is written through.
@@ -55,11 +47,20 @@ class _Move:
 
 
 class _Files(NamedTuple):
-    """The bytes of the files of a change before and after, by their paths below a root, and what each is staged as."""
+    """The bytes of the files of a change before and after, by their paths below a root, and the token of its step."""
 
     root: str
     both: Changes
-    staged: Mapping[str, str]
+    token: str
+
+    def file(self, path: str) -> str:
+        """Return where a file is."""
+        return os.path.join(self.root, path)
+
+    def staged(self) -> dict[str, str]:
+        """Return where the new bytes of each file are staged, by their paths."""
+        names = zip(self.both, staged_names(self.token), strict=False)
+        return {path: os.path.join(self.root, os.path.dirname(path), name) for path, name in names}
 
 
 class UnfinishedError(UnavailableError):
@@ -74,39 +75,38 @@ def write(root: str, changes: Iterable[FileChange], log: StepLog) -> None:
     `UnfinishedError` means that the change could be neither completed nor taken back.
     """
     changes = [change for change in changes if change.old != change.new]
-    token = os.urandom(8).hex()
-    names = dict(zip(staged_names(token), changes, strict=False))
-    moves = _prepare(root, names)
-    if not moves:
+    files = _Files(root, {change.path: (change.old, change.new) for change in changes}, os.urandom(8).hex())
+    changes = _prepare(files, changes)
+    if not changes:
         return
-    both = {change.path: (change.old, change.new) for change in changes}
-    files = _Files(root, both, {change.path: name for name, change in names.items()})
     try:
         with (
             ending.as_interrupt(),
-            log.begin(root, token, both) as step,
+            log.begin(root, files.token, files.both) as step,
             notice.posted(root, str(step.file) if step else "") as posted,
         ):
-            _write(files, moves, step, posted)
+            _write(files, changes, step, posted)
     except OSError as error:
-        raise _unavailable(error, moves, root) from error
+        names = {path: change.name for change in changes for path in (change.file, change.staged)}
+        file = _named(error, root)
+        raise UnavailableError(Problem(f"{_why(error)}; nothing was changed", file=names.get(file, file))) from error
 
 
-def _write(files: _Files, moves: Sequence[_Move], step: Step | None, posted: str) -> None:
+def _write(files: _Files, changes: Sequence[FileChange], step: Step | None, posted: str) -> None:
     """Stage the new files, and let them take their places; end the step, and remove the notice that was ``posted``."""
     is_made = False
     try:
-        _stage_all(moves)
+        _stage_all(changes)
         with ending.later():
             try:
-                for move in moves:
-                    _take_place(move)
+                for change in changes:
+                    _take_place(change)
             except (OSError, PackyardError) as error:
                 _give_back(files, error)
                 raise
             is_made = True
             with suppress(OSError):  # then the step stays open, and the next command ends it
-                _clear([move.staged for move in moves if move.new is None or not move.stands], posted)
+                _clear([change.staged for change in changes if change.new is None or not change.stands], posted)
                 if step:
                     step.end()
     except UnfinishedError:
@@ -114,9 +114,9 @@ def _write(files: _Files, moves: Sequence[_Move], step: Step | None, posted: str
     except BaseException:
         if not is_made:
             with suppress(OSError):
-                _clear([move.staged for move in moves], posted)
+                _clear([change.staged for change in changes], posted)
                 if step:
-                    step.drop()
+                    step.file.unlink()
         raise
 
 
@@ -135,148 +135,143 @@ def settle(step: Step, tell: Callable[[str], object]) -> None:
     with step.claimed() as is_open:
         if not is_open:
             return
-        files = _Files(step.root, step.contents(), step.staged())
+        files = _Files(step.root, step.contents(), step.token)
         changes, edited = _rest(files, back=False)
         try:
             _carry_out(files, changes, back=False)
             notice.remove(step.root, str(step.file))
         except OSError as error:
-            file = os.fsdecode(error.filename) if isinstance(error.filename, (str, bytes)) else step.root
             message = f"an interrupted change cannot be finished: {error.strerror or error}"
-            raise UnavailableError(Problem(message, file=file)) from error
+            raise UnavailableError(Problem(message, file=_named(error, step.root))) from error
         step.end()
     for file in edited:
         tell(f"{file}: was changed after an interrupted command, which is finished now; left as it is")
 
 
-def _rest(files: _Files, *, back: bool) -> tuple[dict[str, FileChange], list[str]]:
+def _rest(files: _Files, *, back: bool) -> tuple[list[FileChange], list[str]]:
     """Return what an open change has yet to do, or to take back, and the files that were changed otherwise since."""
-    changes: dict[str, FileChange] = {}
+    changes: list[FileChange] = []
     edited: list[str] = []
     for path, (old, new) in files.both.items():
-        target, file = old if back else new, os.path.join(files.root, path)
+        target, file = old if back else new, files.file(path)
         folder = os.path.dirname(file)
         with suppress(InputError):  # it is a folder or a link now
             now = _content(file)
             if os.path.realpath(folder) == folder and (now in (old, new) or _is_torn(now, old, new)):
                 if now != target:
-                    changes[path] = FileChange(path, now, target, file)
+                    changes.append(FileChange(path, now, target, file))
                 continue
         edited.append(file)
     return changes, edited
 
 
-def _carry_out(files: _Files, changes: Mapping[str, FileChange], *, back: bool) -> None:
+def _carry_out(files: _Files, changes: Sequence[FileChange], *, back: bool) -> None:
     """Make the changes that an open one has yet to do, or to take back, and remove what it staged."""
-    for change in changes.values():
-        if change.old is None:
-            os.makedirs(os.path.dirname(change.name), exist_ok=True)
-    staged = {path: os.path.join(files.root, os.path.dirname(path), name) for path, name in files.staged.items()}
-    moved = {path for path, change in changes.items() if back and change.old is None and os.path.lexists(staged[path])}
-    for path, file in staged.items():
+    missing = {change.path: change.name for change in changes if change.old is None}
+    for file in missing.values():
+        os.makedirs(os.path.dirname(file), exist_ok=True)
+    moved = set()
+    for path, staged in files.staged().items():
         with suppress(FileNotFoundError):
-            if path in moved:  # the old file itself
-                os.rename(file, os.path.join(files.root, path))
+            if back and path in missing:  # the old file itself
+                os.rename(staged, missing[path])
+                moved.add(path)
             else:
-                os.unlink(file)
-    moves = _prepare(files.root, {files.staged[path]: change for path, change in changes.items() if path not in moved})
-    _stage_all(moves)
-    for move in moves:
-        _take_place(move)
-    _clear(move.staged for move in moves)
+                os.unlink(staged)
+    changes = _prepare(files, [change for change in changes if change.path not in moved])
+    _stage_all(changes)
+    for change in changes:
+        _take_place(change)
+    _clear(change.staged for change in changes)
 
 
-def _prepare(root: str, changes: Mapping[str, FileChange]) -> list[_Move]:
-    """Check that every file is as it was read and may be changed; return each once, even if it has two names.
-
-    ``changes`` are by the names under which new files are staged.
-    """
+def _prepare(files: _Files, changes: Sequence[FileChange]) -> list[FileChange]:
+    """Check that every file is as it was read and may be changed; return each once, even if it has two names."""
     problems: list[Problem] = []
     changed: list[Problem] = []
-    linked: dict[tuple[int, ...], _Move] = {}
-    moves = [_Move(root, change, staged) for staged, change in changes.items()]
-    for move in moves:
+    linked: dict[tuple[int, ...], FileChange] = {}
+    staged = files.staged()
+    for change in changes:
+        change.file, change.staged = files.file(change.path), staged[change.path]
         try:
-            _compare(move, linked)
+            _compare(change, linked)
         except ConflictError as error:
             changed += error.problems
         except OSError as error:
-            problems.append(Problem(f"{error.strerror or error}; nothing was changed", file=move.name))
+            problems.append(Problem(f"{error.strerror or error}; nothing was changed", file=change.name))
     problems += [
         Problem("no permission to write in this folder; nothing was changed", file=folder)
-        for folder in sorted({os.path.dirname(move.file) for move in moves})
+        for folder in sorted({os.path.dirname(change.file) for change in changes})
         if not os.access(folder, os.W_OK | os.X_OK)
     ]
     if changed:
         raise ConflictError(*changed)
     if problems:
         raise UnavailableError(*problems)
-    return [move for move in moves if move.state is None or linked.get(move.state[:2], move) is move]
+    return [change for change in changes if change.state is None or linked.get(change.state[:2], change) is change]
 
 
-def _compare(move: _Move, linked: dict[tuple[int, ...], _Move]) -> None:
+def _compare(change: FileChange, linked: dict[tuple[int, ...], FileChange]) -> None:
     """Compare a writable file with what was read of it; ``linked`` collects the files that have several names."""
-    refusal = ConflictError(Problem(_CHANGED, file=move.name))
-    if not os.path.lexists(move.file):
-        if move.old is not None:
+    refusal = ConflictError(Problem(_CHANGED, file=change.name))
+    if not os.path.lexists(change.file):
+        if change.old is not None:
             raise refusal
         return
-    state = os.lstat(move.file)
+    state = os.lstat(change.file)
     try:
-        now = _content(move.file)
+        now = _content(change.file)
     except InputError:  # not a regular file any more
         raise refusal from None
-    if now != move.old:
+    if now != change.old:
         raise refusal
-    os.close(os.open(move.file, _FOR_CHANGE))
-    move.state = _state(state)
-    if state.st_nlink > 1 and move.new is not None:
-        move.stands = False
-        first = linked.setdefault(move.state[:2], move)
-        if first.new != move.new:
-            raise ConflictError(Problem(f"is {first.name} under another name, with other bytes", file=move.name))
+    os.close(os.open(change.file, _FOR_CHANGE))
+    change.state = _state(state)
+    if state.st_nlink > 1 and change.new is not None:
+        change.stands = False
+        first = linked.setdefault(change.state[:2], change)
+        if first.new != change.new:
+            raise ConflictError(Problem(f"is {first.name} under another name, with other bytes", file=change.name))
 
 
 def _state(state: os.stat_result) -> tuple[int, ...]:
     return (state.st_dev, state.st_ino, state.st_size, state.st_mtime_ns, state.st_ctime_ns)
 
 
-def _stage_all(moves: Sequence[_Move]) -> None:
+def _stage_all(changes: Iterable[FileChange]) -> None:
     """Write the new files beside the old ones, and wait until they are on the disk."""
-    new = [move for move in moves if move.new is not None]
-    for move in new:
-        _stage(move)
-    atomic.flush_all([move.staged for move in new])
+    staged = []
+    for change in changes:
+        if change.new is not None:
+            like = change.file if change.state else None
+            is_alike = inplace.stage(change.staged, change.new, like, mode=change.mode)
+            change.stands = change.stands and is_alike
+            staged.append(change.staged)
+    atomic.flush_all(staged)
 
 
-def _stage(move: _Move) -> None:
-    assert move.new is not None
-    same = inplace.stage(move.staged, move.new, move.file if move.state else None, mode=move.mode)
-    move.stands = move.stands and same
-
-
-def _take_place(move: _Move) -> None:
+def _take_place(change: FileChange) -> None:
     """Rename the new file to its place, if the file there is still the one that was compared."""
     try:
-        state = _state(os.lstat(move.file))
+        state = _state(os.lstat(change.file))
     except FileNotFoundError:
         state = None
-    if state != move.state:
-        raise ConflictError(Problem(_CHANGED, file=move.name))
-    if move.new is None:
-        os.rename(move.file, move.staged)
+    if state != change.state:
+        raise ConflictError(Problem(_CHANGED, file=change.name))
+    if change.new is None:
+        os.rename(change.file, change.staged)
         return
-    if move.stands:
+    if change.stands:
         try:
-            os.rename(move.staged, move.file)
+            os.rename(change.staged, change.file)
         except OSError:  # a mount point, or a folder with the sticky bit
-            if move.old is None:
+            if change.old is None:
                 raise
-            move.stands = False
+            change.stands = False
         else:
             return
-    assert move.old is not None
-    inplace.write_through(move.file, move.old, move.new)
+    assert change.old is not None
+    inplace.write_through(change.file, change.old, change.new)
 
 
 def _content(file: str) -> bytes | None:
@@ -294,7 +289,7 @@ def _is_torn(now: bytes | None, old: bytes | None, new: bytes | None) -> bool:
 
 
 def _clear(files: Iterable[str], posted: str = "") -> None:
-    for file in (*files, *([posted] if posted else ())):
+    for file in filter(None, (*files, posted)):
         with suppress(FileNotFoundError):
             os.unlink(file)
 
@@ -305,7 +300,6 @@ def _why(error: Exception) -> str:
     return getattr(error, "strerror", None) or str(error)
 
 
-def _unavailable(error: OSError, moves: Sequence[_Move], root: str) -> UnavailableError:
-    names = {path: move.name for move in moves for path in (move.file, move.staged)}
-    file = os.fsdecode(error.filename) if isinstance(error.filename, (str, bytes)) else root
-    return UnavailableError(Problem(f"{_why(error)}; nothing was changed", file=names.get(file, file)))
+def _named(error: OSError, root: str) -> str:
+    """Return the file that an error names, or else the root."""
+    return os.fsdecode(error.filename) if isinstance(error.filename, (str, bytes)) else root

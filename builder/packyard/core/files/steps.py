@@ -19,6 +19,7 @@ import json
 import os
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
+from itertools import count
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -54,9 +55,10 @@ class Step(NamedTuple):
         """Return the absolute path of a file."""
         return os.path.join(self.root, name)
 
-    def staged(self) -> dict[str, str]:
-        """Return the name under which the new bytes of each file are staged, in its folder."""
-        return dict(zip(self.sizes, staged_names(self.file.stem.rpartition("-")[2]), strict=False))
+    @property
+    def token(self) -> str:
+        """What the names of the files that are staged for it have in them."""
+        return self.file.stem.rpartition("-")[2]
 
     def contents(self) -> Changes:
         """Return the bytes of every file before and after."""
@@ -99,11 +101,6 @@ class Step(NamedTuple):
                 self.file.unlink()
             if self.instead:
                 self.file.with_name(self.instead).unlink(missing_ok=True)
-
-    def drop(self) -> None:
-        """Forget the step: nothing is changed, and nothing will be."""
-        with suppress(OSError):
-            self.file.unlink()
 
 
 class StepLog(NamedTuple):
@@ -148,8 +145,6 @@ class StepLog(NamedTuple):
         line = json.dumps(head).encode() + b"\n"
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         present = self._sizes()
-        if not self.instead:
-            self._forget_undone({os.path.join(root, path) for path in files}, present)
         file = folder / f"{max(map(_number, present), default=0) + 1:08}-{token}.{OPEN}"
         draft = file.with_suffix(f".{_DRAFT}")
         handle = atomic.create(str(draft), (line, *(data for both in files.values() for data in both if data)))
@@ -183,9 +178,6 @@ class StepLog(NamedTuple):
             sizes = self._sizes()
         except OSError as error:
             raise UnavailableError(Problem(error.strerror or str(error), file=str(self.folder))) from error
-        yield from self._read(sizes, *states)
-
-    def _read(self, sizes: Mapping[Path, int], *states: str) -> Iterator[Step]:
         for file in sorted((file for file in sizes if file.suffix[1:] in states), key=_number, reverse=True):
             if not os.path.lexists(file):  # another command ended it
                 continue
@@ -193,13 +185,6 @@ class StepLog(NamedTuple):
                 yield _parse(file, sizes[file])
             except (InputError, ValueError, TypeError, LookupError, AttributeError, RecursionError):
                 self.tell(f"{file}: is not an entry of packyard's history; ignored")
-
-    def _forget_undone(self, files: set[str], sizes: dict[Path, int]) -> None:
-        """Delete the steps that cannot be done again, as their files are changed otherwise now, also from ``sizes``."""
-        for step in list(self._read(sizes, UNDONE)):
-            if not files.isdisjoint(map(step.path, step.sizes)):
-                step.file.unlink(missing_ok=True)
-                del sizes[step.file]
 
     def _prune(self, sizes: Mapping[Path, int], newest: int) -> None:
         """Delete the oldest steps, so that the others and the newest stay within the limits."""
@@ -227,10 +212,7 @@ class StepLog(NamedTuple):
 
 def staged_names(token: str) -> Iterator[str]:
     """Yield the names of the files that are staged under a token."""
-    number = 0
-    while True:
-        yield f".packyard-new-{token}-{number}"
-        number += 1
+    return (f".packyard-new-{token}-{number}" for number in count())
 
 
 def _number(file: Path) -> int:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path
 
@@ -21,20 +21,18 @@ def refuse_edits(path: str, *_: bytes | None) -> bytes | None:
 
 def newer(log: StepLog, step: Step, *directories: Path) -> Step | None:
     """Return the newest step below one of the directories, if that is newer than this one: the files do not show it."""
-    newest = next((step for step in log.steps(DONE) if step.touches(*directories)), None)
+    newest = next(_steps(log, DONE, directories), None)
     return None if newest is None or newest.file == step.file else newest
 
 
 def done(log: StepLog, *directories: Path) -> Iterator[Step]:
     """Yield the steps below one of the directories that can be undone, the newest first."""
-    for step in log.steps(DONE):
-        if step.touches(*directories) and _happened(step):
-            yield step
+    return filter(_happened, _steps(log, DONE, directories))
 
 
 def last(log: StepLog, *directories: Path) -> Step:
     """Return the newest step below one of the directories that can be undone."""
-    for step in done(log, *directories):
+    if step := next(done(log, *directories), None):
         return step
     hint = "what `packyard set`, `enable`, `upgrade`, `lint --fix` and `cfg` change can be undone"
     raise InputError(Problem("nothing to undo", file=str(directories[0]), hint=hint))
@@ -42,11 +40,15 @@ def last(log: StepLog, *directories: Path) -> Step:
 
 def undone(log: StepLog, *directories: Path) -> Step:
     """Return the step below one of the directories that was undone last."""
-    for step in log.steps(UNDONE):
-        if step.touches(*directories):
-            return step
-    hint = "packyard undo --redo does again what packyard undo took back, until something else is changed"
+    if step := next(_steps(log, UNDONE, directories), None):
+        return step
+    hint = "packyard undo --redo does again what packyard undo took back"
     raise InputError(Problem("nothing to redo", file=str(directories[0]), hint=hint))
+
+
+def _steps(log: StepLog, state: str, directories: Sequence[Path]) -> Iterator[Step]:
+    """Yield the steps in a state below one of the directories, the newest first."""
+    return (step for step in log.steps(state) if step.touches(*directories))
 
 
 def undo(log: StepLog, *directories: Path, merge: Merge = refuse_edits) -> tuple[Step, Contents]:

@@ -113,13 +113,10 @@ def _names(root: MappingNode, found_pods: Sequence[Pod[MappingNode]]) -> Iterato
         yield from _derived(root, name)
     yield from _labels(root)
     for pod in found_pods:
+        for what, holders in (("a container", pod.containers), ("a volume", pod.volumes)):
+            yield from (Name(own, what, LABEL) for holder in holders if (own := holder.scalar("name")))
         for container in pod.containers:
-            yield from (
-                Name(node, "a container", LABEL) for node in [container.get("name")] if isinstance(node, Scalar)
-            )
             yield from (Name(port, "a port", _PORT) for port in names(container.get("ports")))
-        volumes = (volume.get("name") for volume in pod.volumes)
-        yield from (Name(name, "a volume", LABEL) for name in volumes if isinstance(name, Scalar))
         for field, form in _FIELDS.items():
             value = pod.spec.get(field)
             if isinstance(value, Scalar) and value.value:

@@ -62,24 +62,20 @@ def _baseline(pod: Pod[Object]) -> Iterator[str]:
             yield f"volume {_name(volume)} is a hostPath"
     yield from _baseline_context("the pod", mapping(pod.get("securityContext")))
     for container in pod.containers:
-        yield from _baseline_container(f"container {_name(container)}", container)
+        who = f"container {_name(container)}"
+        yield from _baseline_context(who, mapping(container.get("securityContext")))
+        if any(isinstance(port.get("hostPort"), int) and port["hostPort"] for port in mappings(container.get("ports"))):
+            yield f"{who} has a hostPort"
 
 
-def _baseline_container(who: str, container: Object) -> Iterator[str]:
-    context = mapping(container.get("securityContext"))
+def _baseline_context(who: str, context: Object) -> Iterator[str]:
+    """Yield objections to the security context of a pod, which lacks some of the fields, or of a container."""
     if context.get("privileged") is True:
         yield f"{who} is privileged"
     if added := _added(context) - _BASELINE_CAPABILITIES:
         yield f"{who} adds the capabilities {', '.join(sorted(added))}"
-    if any(isinstance(port.get("hostPort"), int) and port["hostPort"] for port in mappings(container.get("ports"))):
-        yield f"{who} has a hostPort"
     if text(context.get("procMount")) not in ("", "Default"):
         yield f"{who} changes procMount"
-    yield from _baseline_context(who, context)
-
-
-def _baseline_context(who: str, context: Object) -> Iterator[str]:
-    """Yield objections to what both a pod's and a container's security context may hold."""
     for field in ("seccompProfile", "appArmorProfile"):
         if mapping(context.get(field)).get("type") == "Unconfined":
             yield f"{who} has an unconfined {field}"
@@ -100,17 +96,15 @@ def _restricted(pod: Pod[Object]) -> Iterator[str]:
     if context.get("runAsUser") == 0:
         yield "the pod runs as user 0"
     for container in pod.containers:
-        own = mapping(container.get("securityContext"))
-        for objection in _restricted_container(own, context):
+        for objection in _restricted_container(mapping(container.get("securityContext")), context):
             yield f"container {_name(container)} {objection}"
 
 
 def _restricted_container(own: Object, pod: Object) -> Iterator[str]:
     """Yield objections to a container by its ``own`` security context and the ``pod``'s, which it falls back to."""
-    capabilities = mapping(own.get("capabilities"))
     if own.get("allowPrivilegeEscalation") not in (False, ""):
         yield "does not set allowPrivilegeEscalation: false"
-    if "ALL" not in _texts(capabilities.get("drop")):
+    if "ALL" not in _texts(mapping(own.get("capabilities")).get("drop")):
         yield "does not drop the capabilities ALL"
     if added := _added(own) - {"NET_BIND_SERVICE"}:
         yield f"adds the capabilities {', '.join(sorted(added))}"

@@ -11,7 +11,7 @@ import json
 import pathlib
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache, cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -61,6 +61,7 @@ class Fault:
     is_guess: bool = False
 
 
+@dataclass(frozen=True, eq=False)
 class Judge:
     """The schemas of one version of Kubernetes or of an operator; ``kinds`` are those that it serves.
 
@@ -68,28 +69,18 @@ class Judge:
     author gives ``is_given``: it is the version that the objects are for. ``rules`` are an author's own rules of lint.
     """
 
-    def __init__(
-        self,
-        name: str,
-        version: str,
-        kinds: Mapping[str, str],
-        definitions: Definitions,
-        parts: Mapping[str, str],
-        is_given: bool = False,
-        rules: Sequence[Any] = (),
-    ) -> None:
-        self.name = name
-        self.version = version
-        self.kinds = kinds
-        self.parts = parts
-        self.definitions = definitions
-        self.is_given = is_given
-        self.rules = rules
+    name: str
+    version: str
+    kinds: Mapping[str, str]
+    definitions: Definitions
+    parts: Mapping[str, str]
+    is_given: bool = False
+    rules: Sequence[Any] = ()
 
     def without(self, kinds: Collection[str]) -> Judge:
         """Return the judge without those of its kinds, in any version, that others serve: ``ray.io RayJob``."""
         remaining = {name: number for name, number in self.kinds.items() if unversioned(name) not in kinds}
-        return Judge(self.name, self.version, remaining, self.definitions, self.parts, self.is_given)
+        return replace(self, kinds=remaining, rules=())
 
     def faults(self, definition: str, value: object, called: str = "the object") -> Iterator[Fault]:
         """Yield everything that a definition rejects in a value; messages call the value itself ``called``."""
@@ -105,13 +96,7 @@ class Definitions:
 
     def __init__(self, schemas: Mapping[str, Schema]) -> None:
         self.whole = {"$defs": schemas}
-        self._validators: dict[str, Draft202012Validator] = {}
-
-    def validator(self, number: str) -> Draft202012Validator:
-        """Return what validates values by a definition."""
-        if number not in self._validators:
-            self._validators[number] = self._compile(number)
-        return self._validators[number]
+        self.validator = cache(self._compile)
 
     def _compile(self, number: str) -> Draft202012Validator:
         from jsonschema_rs import Draft202012Validator  # of the verbs that lint only
@@ -130,7 +115,7 @@ def choose(versions: Sequence[str] = (), judges: Sequence[Judge] = ()) -> list[J
 
     Kinds that ``judges`` know are judged by these alone.
     """
-    recent = (version for version in kubernetes_versions() if _number(version) >= OLDEST)
+    recent = (version for version in _kubernetes() if _number(version) >= OLDEST)
     kinds = kinds_of(judges)
     carried = [judge.without(kinds) for judge in operators()] if kinds else operators()
     return [*(kubernetes(version) for version in versions or recent), *judges, *carried]
@@ -155,11 +140,6 @@ def unversioned(kind: str) -> str:
     """Return a kind with its group alone: ``ray.io RayJob``."""
     version, _, name = kind.partition(" ")
     return f"{version.rpartition('/')[0]} {name}"
-
-
-def kubernetes_versions() -> list[str]:
-    """Return the versions of Kubernetes that have schemas here, oldest first."""
-    return list(_kubernetes())
 
 
 def kubernetes(version: str) -> Judge:

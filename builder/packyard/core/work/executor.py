@@ -11,7 +11,7 @@ import os
 import signal
 import threading
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import BrokenExecutor, Executor, ProcessPoolExecutor, as_completed
+from concurrent.futures import BrokenExecutor, Executor, ProcessPoolExecutor
 from contextlib import contextmanager
 from multiprocessing.connection import wait
 from typing import Any, TypeVar
@@ -38,25 +38,22 @@ def run(
     ``jobs`` is how many processes work at once; with 0 this one does, one task after another. ``done`` hears of every
     task that is over, by its place. What tasks refuse is raised when all are over, as one error.
     """
-    outcomes: dict[int, Any] = {}
+    outcomes: list[Any] = []
     if not jobs:
-        for place, task in enumerate(tasks):
-            outcomes[place] = _call(function, task)
-            done(place)
-        return _results(list(outcomes.values()))
+        for task in tasks:
+            outcomes.append(_call(function, task))
+            done(len(outcomes) - 1)
+        return _results(outcomes)
     size = max(1, min(_LARGEST, len(tasks) // (jobs * _SHARES)))
-    starts = range(0, len(tasks), size)
     try:
-        with _processes(min(jobs, len(starts)), function) as pool:
-            futures = {pool.submit(_work, tasks[start : start + size]): start for start in starts}
-            for future in as_completed(futures):
-                for place, outcome in enumerate(future.result(), start=futures[future]):
-                    outcomes[place] = outcome
-                    done(place)
+        with _processes(min(jobs, len(tasks)), function) as pool:
+            for outcome in pool.map(_work, tasks, chunksize=size):
+                outcomes.append(outcome)
+                done(len(outcomes) - 1)
     except BrokenExecutor as error:
         hint = "is there memory enough? --jobs 1 takes the least, and the system's log tells who killed it"
         raise UnavailableError(Problem("a worker process was killed", hint=hint)) from error
-    return _results([outcomes[place] for place in range(len(tasks))])
+    return _results(outcomes)
 
 
 def _results(outcomes: Sequence[Any]) -> list[Any]:
@@ -77,9 +74,9 @@ def _call(function: Callable[[Any], Any], task: object) -> Any:
         return error
 
 
-def _work(tasks: Sequence[object]) -> list[Any]:
-    """Call a worker's function for some tasks."""
-    return [_call(_worker.function, task) for task in tasks]
+def _work(task: object) -> Any:
+    """Call a worker's function for a task."""
+    return _call(_worker.function, task)
 
 
 @contextmanager

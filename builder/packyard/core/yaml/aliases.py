@@ -13,8 +13,7 @@ from __future__ import annotations
 from packyard.core.errors import InputError
 from packyard.core.work.memo import Memo, once
 from packyard.core.yaml.builder import MAX_DEPTH
-from packyard.core.yaml.document import check_keys, has_aliases, parse_shared
-from packyard.core.yaml.make import copy
+from packyard.core.yaml.document import check_keys, has_aliases, parse_shared, parse_text
 from packyard.core.yaml.node import Alias, Child, Collection, Document, Entry, Node, Scalar, Source
 
 #: A document whose aliases stand for more values than this is refused.
@@ -28,8 +27,12 @@ def read(source: Source, memo: Memo | None = None) -> list[Document]:
 
 def followed(source: Source, memo: Memo | None = None) -> list[Document]:
     """Parse a text and follow its aliases, for a caller who changes no node; keys were checked before."""
-    documents = parse_shared(source, memo)
-    return documents if not has_aliases(source) else [_followed(document) for document in documents]
+    if not has_aliases(source):
+        return parse_shared(source, memo)
+    documents = parse_text(source)
+    for document in documents:
+        follow(document)
+    return documents
 
 
 def follow(document: Document) -> None:
@@ -39,7 +42,7 @@ def follow(document: Document) -> None:
     values or nest very deep.
     """
     if document.root is not None:
-        document.root, _, _ = _Anchors(in_place=True).follow(document.root, 0)
+        document.root, _, _ = _Anchors().follow(document.root, 0)
 
 
 def _read(source: Source, memo: Memo | None) -> list[Document]:
@@ -48,20 +51,10 @@ def _read(source: Source, memo: Memo | None) -> list[Document]:
     return followed(source, memo)
 
 
-def _followed(document: Document) -> Document:
-    """Return a document in which the nodes above aliases are copies."""
-    result = Document(document.source, document.start)
-    result.head, result.tail = document.head, document.tail
-    if document.root is not None:
-        result.root, _, _ = _Anchors(in_place=False).follow(document.root, 0)
-    return result
-
-
 class _Anchors:
     """The anchored nodes of a document as far as it was read, each with the number of its values and its height."""
 
-    def __init__(self, *, in_place: bool) -> None:
-        self._in_place = in_place
+    def __init__(self) -> None:
         self._found: dict[str, tuple[Node, int, int]] = {}
         self._open: list[str] = []
         self._left = MAX_VALUES
@@ -74,18 +67,12 @@ class _Anchors:
         size, height = 1, 0
         if isinstance(node, Collection):
             self._open += [anchor] if anchor else []
-            changed: dict[int, tuple[Node | None, Node]] = {}
-            for place, child in enumerate(node.children):
+            for child in node.children:
                 key = self._key(child.key) if isinstance(child, Entry) else None
                 value, inner, below = self.follow(child.value, level + 1)
-                if value is not child.value or (key and key is not child.key):
-                    changed[place] = key, value
+                _put(child, key, value)
                 size += inner
                 height = max(height, below + 1)
-            if changed:
-                node = node if self._in_place else copy(node)
-                for place, (key, value) in changed.items():
-                    _put(node.children[place], key, value)
             if anchor:
                 self._open.pop()
         if anchor:

@@ -20,7 +20,7 @@ from yaml.events import (
     SequenceStartEvent,
 )
 
-from packyard.core.errors import InputError
+from packyard.core.errors import InputError, Problem
 from packyard.core.yaml.comments import Token, place
 from packyard.core.yaml.node import (
     Alias,
@@ -38,13 +38,22 @@ from packyard.core.yaml.node import (
 
 #: Deeper nesting is refused: libyaml needs time quadratic in the depth, and no manifest comes near.
 MAX_DEPTH = 200
+#: How many events a text may come to: brackets full of commas take a hundred times the memory of a text.
+MAX_EVENTS = 250_000
 
 
 class Builder:
-    """Makes a text's documents of its events."""
+    """Makes a text's documents of its events, and counts the aliases of each node (`Source.aliases`).
 
-    def __init__(self, source: Source) -> None:
+    An alias of what does not stand before it is refused, as every reader of YAML does, but in what ``is_part`` of a
+    text, whose anchors may stand in the rest.
+    """
+
+    def __init__(self, source: Source, *, is_part: bool) -> None:
         self.source = source
+        self.source.aliases = {}
+        self._is_part = is_part
+        self._anchors: dict[str, int] = {}  # of this document, and where the node of each begins
         self.documents: list[Document] = []
         self._before: Token | None = None
         self._stack: list[Collection] = []
@@ -53,7 +62,9 @@ class Builder:
 
     def build(self, next_event: Callable[[], Any]) -> list[Document]:
         """Take all events, up to None, and return the documents."""
-        while (event := next_event()) is not None:
+        for number, event in enumerate(iter(next_event, None)):
+            if number == MAX_EVENTS:
+                raise InputError(Problem(f"holds more than {MAX_EVENTS} values", file=self.source.name))
             self._add(event)
         place(self.source, self._before, None, self.documents)
         return self.documents
@@ -64,21 +75,36 @@ class Builder:
         start, end = event.start_mark.index, event.end_mark.index
         if kind is ScalarEvent:
             scalar = Scalar(self.source, start, end, event.value, event.style or "plain", event.tag, event.anchor)
+            if event.anchor:
+                self._anchors[event.anchor] = start
             self._token(start, end, scalar, self._place(scalar, start))
         elif kind is MappingEndEvent or kind is SequenceEndEvent:
             self._close(start, end)
         elif kind is MappingStartEvent or kind is SequenceStartEvent:
             collection = MappingNode if kind is MappingStartEvent else SequenceNode
+            if event.anchor:
+                self._anchors[event.anchor] = start
             self._open(collection(self.source, start, end, bool(event.flow_style), event.tag, event.anchor))
         elif kind is AliasEvent:
-            node = Alias(self.source, start, end, event.anchor or "")
+            node = Alias(self.source, start, end, event.anchor)
+            self._count(node)
             self._token(start, end, node, self._place(node, start))
         elif kind is DocumentStartEvent:
             self.documents.append(Document(self.source, start))
+            self._anchors.clear()
             if event.explicit:
                 self._token(start, end, None, None)
         elif kind is DocumentEndEvent and event.explicit:
             self._token(start, end, None, None)
+
+    def _count(self, alias: Alias) -> None:
+        """Count an alias of the node that it repeats."""
+        start = self._anchors.get(alias.anchor)
+        if start is not None:
+            self.source.aliases[start] = self.source.aliases.get(start, 0) + 1
+        elif not self._is_part:
+            hint = f"mark what it repeats with &{alias.anchor}, or write it out"
+            raise InputError(alias.problem(f"*{alias.anchor} refers to nothing before it", hint))
 
     def _open(self, node: Collection) -> None:
         if len(self._stack) >= MAX_DEPTH:

@@ -6,26 +6,26 @@ A comment belongs to what stands before it on its line, or to what follows it.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import NamedTuple
 
 from packyard.core.yaml.node import Child, Comment, Document, Entry, Node, Scalar, Source
 
 _BREAKS = "\n\r\x85\u2028\u2029"
 
 
-class Token:
-    """What a comment can stand behind or above: a scalar, an alias, a bracket, a document marker."""
+class Token(NamedTuple):
+    """What a comment can stand behind or above: a scalar, an alias, a bracket, a document marker.
 
-    __slots__ = ("children", "end", "entry", "node", "owner", "start")
+    ``entry`` is that whose key this is, ``children`` are the entries and items that begin here, outermost first, and
+    ``owner`` is the innermost one that began here or before.
+    """
 
-    def __init__(
-        self, start: int, end: int, node: Node | None, entry: Entry | None, children: list[Child], owner: Child | None
-    ) -> None:
-        self.start = start
-        self.end = end
-        self.node = node
-        self.entry = entry  # the entry whose key this is
-        self.children = children  # the entries and items that begin here, outermost first
-        self.owner = owner  # the innermost child that began here or before
+    start: int
+    end: int
+    node: Node | None
+    entry: Entry | None
+    children: list[Child]
+    owner: Child | None
 
 
 def place(source: Source, before: Token | None, after: Token | None, documents: list[Document]) -> None:

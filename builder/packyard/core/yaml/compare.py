@@ -9,6 +9,7 @@ edits mean.
 from __future__ import annotations
 
 from bisect import bisect_right
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 
 from packyard.core.errors import InputError
@@ -61,24 +62,20 @@ class Comparison:
         self.offset = offset
         self.edits = edits
         self.planned: dict[_Key, list[object]] = {}
-        for node, plan in planned:
-            self.planned.setdefault(_key(node, offset), []).append(plan)
-        self.exchanged: dict[_Key, Edit] = {}
         self.within: dict[_Key, list[Edit]] = {}  # what comes into collections, and goes from them
-        self.gone: set[_Key] = set()
         self.before = [(edit.start - offset, edit.end - offset) for edit in edits]
         self.after: list[tuple[int, int]] = []
         self.pairs: dict[_Key, _Key] = {}  # what stays, before and after
+        exchanged = [(edit.node, edit.reads) for edit in edits if edit.node is not None and edit.reads is not None]
+        self.exchanged = {_key(node, offset) for node, _ in exchanged}
+        for node, plan in (*planned, *exchanged):
+            self.planned.setdefault(_key(node, offset), []).append(plan)
         shift = 0
         for edit, (start, end) in zip(edits, self.before, strict=True):
             self.after.append((start + shift, start + shift + len(edit.replacement)))
             shift += len(edit.replacement) - (end - start)
-            children = [child for child in edit.gone if isinstance(child, Child)]
-            if edit.node is not None and edit.reads is not None:
-                self.exchanged[_key(edit.node, offset)] = edit
-            elif edit.node is not None and (edit.new or children):
+            if edit.node is not None and edit.reads is None:
                 self.within.setdefault(_key(edit.node, offset), []).append(edit)
-                self.gone.update(_key(child, offset) for child in children)
 
     def compare(self, before: list[Document], after: list[Document]) -> None:
         """Refuse what differs without being meant to."""
@@ -98,16 +95,14 @@ class Comparison:
         return refused(self.source, position + self.offset, reason)
 
     def _value(self, old: Node, new: Node) -> None:
+        is_exchanged = _key(old) in self.exchanged
         if not all(shows(new, plan) for plan in self.planned.pop(_key(old), ())):
-            raise unread(self.source, old.start + self.offset)
-        edit = self.exchanged.get(_key(old))
-        if edit is not None and not (self._made(new) is edit and reads(new, edit.reads)):
             raise unread(self.source, old.start + self.offset)
         if _properties(old) != _properties(new):
             raise self._differs(old.start, "an anchor, an alias or a tag would change")
-        if edit is None and _form(old) != _form(new):
+        if not is_exchanged and _form(old) != _form(new):
             raise self._differs(old.start, "a value that nobody sets would change")
-        if edit is None and isinstance(old, Collection) and isinstance(new, Collection):
+        if not is_exchanged and isinstance(old, Collection) and isinstance(new, Collection):
             self._children(old, new)
 
     def _children(self, old: Collection, new: Collection) -> None:
@@ -115,11 +110,13 @@ class Comparison:
         arrived: dict[int, list[Child]] = {id(edit): [] for edit in edits}
         staying: list[Child] = []
         for child in new.children:
-            arrived.get(id(self._made(child)), staying).append(child)
+            place = _place(self.after, child.start)  # of the edit in whose text it begins
+            arrived.get(-1 if place is None else id(self.edits[place]), staying).append(child)
         for edit in edits:
             if not _are(arrived[id(edit)], edit.new):
                 raise self._differs(old.start, "the addition would not be read as what was asked for")
-        remaining = [child for child in old.children if _key(child) not in self.gone]
+        gone = {_key(child, self.offset) for edit in edits for child in edit.gone}
+        remaining = [child for child in old.children if _key(child) not in gone]
         if len(remaining) != len(staying):
             raise self._differs(old.start, "an entry or an item would be added or removed that nobody asked for")
         for entry, twin in zip(remaining, staying, strict=True):
@@ -128,62 +125,30 @@ class Comparison:
                 self._value(entry.key, twin.key)
             self._value(entry.value, twin.value)
 
-    def _made(self, new: Node | Child) -> Edit | None:
-        """Return the edit in whose text a node or a child begins, and which holds all of it."""
-        place = _place(self.after, new.start)
-        whole = place is not None and (isinstance(new, Child) or new.end <= self.after[place][1])
-        return self.edits[place] if place is not None and whole else None
-
     def _comments(self, before: list[Document], after: list[Document]) -> None:
-        """Refuse a comment that is lost, that belongs to something else, or that nobody wrote."""
-        expected, places = self._expected(before)
-        present: dict[object, list[str]] = {}
-        staying = set(self.pairs.values())
+        """Refuse a comment that is lost, that belongs to something else, or that nobody wrote.
+
+        Each is known by its text, with the node or child that it is at, or the edit that makes it.
+        """
+        replaced = {edit.comment.start - self.offset: edit.comments for edit in self.edits if edit.comment}
+        making = {place: edit.comments for place, edit in enumerate(self.edits) if edit.comments and not edit.comment}
+        expected: list[tuple[object, str]] = [(place, text) for place, texts in making.items() for text in texts]
+        positions: dict[object, int] = {}
+        for comment, owner, side in _bindings(before):
+            pair = self.pairs.get(owner) if owner else None
+            if owner and not pair and _place(self.before, comment.start) is not None:
+                continue  # it goes with what goes
+            key = (pair, side) if pair and side else None
+            positions.setdefault(key, comment.start)
+            expected += ((key, text) for text in replaced.get(comment.start, (comment.text,)))
+        present: list[tuple[object, str]] = []
         for comment, owner, side in _bindings(after):
             place = _place(self.after, comment.start)
-            is_new = side and owner not in staying and place is not None
-            key: object = place if is_new else (owner, side) if side else None
-            present.setdefault(key, []).append(comment.text)
-        for key in [*expected, *present]:
-            if expected.get(key, []) != present.get(key, []):
-                position = places.get(key, self.before[0][0] if self.before else 0)
-                raise self._differs(position, "a comment would be lost, or belong to something else")
-
-    def _expected(self, before: list[Document]) -> tuple[dict[object, list[str]], dict[object, int]]:
-        """Return the comments that have to be there, and where messages place them.
-
-        They are those of a node or a child, above it or behind it, those of an edit that makes some, and, by None, in
-        the order of the text those that belong to nothing.
-        """
-        replaced: dict[int, Sequence[str]] = {}
-        for edit in self.edits:
-            comments = [one for one in edit.gone if isinstance(one, Comment)]
-            replaced |= {one.start - self.offset: edit.comments if one is comments[0] else () for one in comments}
-        expected: dict[object, list[str]] = {}
-        places: dict[object, int] = {}
-        for comment, owner, side in _bindings(before):
-            new = self.pairs.get(owner) if owner else None
-            if owner and not new and _place(self.before, comment.start) is not None:
-                continue  # it goes with what goes
-            key = (new, side) if new and side else None
-            places.setdefault(key, comment.start)
-            expected.setdefault(key, []).extend(replaced.get(comment.start, (comment.text,)))
-        outermost: dict[int, _Key] = {}  # what begins where; a comment above an item is one above what begins it
-        holders: dict[_Key, _Key] = {}
-        for child in (child for document in before if document.root for child in children_below(document.root)):
-            outermost.setdefault(child.start, _key(child))
-            holders[_key(child.value)] = _key(child)
-        for place, edit in enumerate(self.edits):
-            if edit.node is None or not edit.comments or any(isinstance(one, Comment) for one in edit.gone):
-                continue
-            target: object = place
-            if edit.reads is None and not edit.new:
-                owner = _key(edit.node, self.offset)
-                above = edit.start <= edit.node.start
-                owner = outermost[owner[1]] if above else holders.get(owner, owner)
-                target = self.pairs.get(owner), _ABOVE if above else _BEHIND
-            expected.setdefault(target, []).extend(edit.comments)
-        return expected, places
+            present.append(((place if place in making else (owner, side)) if side else None, comment.text))
+        wanted, found = Counter(expected), Counter(present)
+        if differing := (wanted - found) + (found - wanted):
+            position = min(positions.get(key, self.before[0][0] if self.before else 0) for key, _ in differing)
+            raise self._differs(position, "a comment would be lost, or belong to something else")
 
 
 def _place(spans: Sequence[tuple[int, int]], position: int) -> int | None:
@@ -258,7 +223,8 @@ def reads(node: Node, plan: object) -> bool:
 
 def shows(node: Node, plan: object) -> bool:
     """Say whether a node shows what is planned of it; of an alias in it counts what that repeats."""
-    node = expanded(node)
+    if isinstance(node, Collection):
+        node = expanded(node)
     if isinstance(plan, Node):
         return meaning(node) == meaning(plan)
     if isinstance(plan, Mapping):

@@ -8,8 +8,7 @@ from __future__ import annotations
 
 import codecs
 import re
-from collections.abc import Callable, Iterable, Iterator
-from typing import Any
+from collections.abc import Iterable, Iterator
 
 import yaml
 
@@ -34,9 +33,6 @@ from packyard.core.yaml.node import (
     Source,
 )
 
-#: How many events a text may come to. It has at most one a character, so that only those of long texts are counted.
-MAX_EVENTS = 250_000
-_LONG = MAX_EVENTS  # characters
 #: What libyaml since PyYAML 6.0.4 says of a thousand levels, before the builder has seen any of them.
 _TOO_DEEP = "exceeded maximum nesting depth"
 
@@ -86,18 +82,9 @@ def only(documents: Iterable[Document], name: str) -> Document:
 
 
 def parse_text(source: Source, *, is_part: bool = False) -> list[Document]:
-    """Parse every document of a text and place its comments.
-
-    An alias of what does not stand before it is refused, but in what ``is_part`` of a text, whose anchors may stand in
-    the rest.
-    """
+    """Parse every document of a text and place its comments; `Builder` knows what ``is_part`` of one may lack."""
     try:
-        get_event = Parser(source.text).get_event
-        if len(source.text) >= _LONG:
-            get_event = _bounded(get_event, source)
-        if not is_part and has_aliases(source):
-            get_event = _checked(get_event, source)
-        return Builder(source).build(get_event)
+        return Builder(source, is_part=is_part).build(Parser(source.text).get_event)
     except yaml.MarkedYAMLError as error:
         if problem := unmerged(source.name, source.text):
             raise InputError(problem) from error
@@ -127,45 +114,6 @@ def unmerged(name: str, text: str) -> Problem | None:
 def has_aliases(source: Source) -> bool:
     """Say whether a text may hold aliases."""
     return "*" in source.text and _ALIAS.search(source.text) is not None
-
-
-def _bounded(get_event: Callable[[], Any], source: Source) -> Callable[[], Any]:
-    """Refuse a text with more than `MAX_EVENTS`: brackets full of commas take a hundred times the memory of a text."""
-    left = MAX_EVENTS
-
-    def get() -> Any:
-        nonlocal left
-        left -= 1
-        if left < 0:
-            raise InputError(Problem(f"holds more than {MAX_EVENTS} values", file=source.name))
-        return get_event()
-
-    return get
-
-
-def _checked(get_event: Callable[[], Any], source: Source) -> Callable[[], Any]:
-    """Refuse an alias of an anchor that does not stand before it, as every reader of YAML does; count the others."""
-    anchors: dict[str, int] = {}
-    counts: dict[int, int] = {}
-    source.aliases = counts
-
-    def get() -> Any:
-        event = get_event()
-        kind = type(event)
-        if kind is yaml.AliasEvent:
-            if event.anchor not in anchors:
-                message = f"*{event.anchor} refers to nothing before it"
-                hint = f"mark what it repeats with &{event.anchor}, or write it out"
-                raise InputError(source.problem(event.start_mark.index, message, hint))
-            start = anchors[event.anchor]
-            counts[start] = counts.get(start, 0) + 1
-        elif kind is yaml.DocumentStartEvent:
-            anchors.clear()
-        elif getattr(event, "anchor", None):
-            anchors[event.anchor] = event.start_mark.index
-        return event
-
-    return get
 
 
 def parse_shared(source: Source, memo: Memo | None = None) -> list[Document]:

@@ -41,9 +41,8 @@ class Edit(NamedTuple):
     """Replace ``text[start:end]`` by ``replacement``; an empty span inserts.
 
     What it means: ``node`` is what changes. A node that ``reads`` something else is exchanged as a whole. A collection
-    gets ``new`` (an entry is a key and a value) and loses those in ``gone``. Comments in ``gone`` go, with
-    ``comments`` in their place; where none goes, these are new ones behind the node, or behind or above the child.
-    What is not said does not change.
+    gets ``new`` (an entry is a key and a value) and loses those in ``gone``. A ``comment`` goes, with ``comments`` in
+    its place; where none goes, these are new ones. What is not said does not change.
     """
 
     start: int
@@ -52,7 +51,8 @@ class Edit(NamedTuple):
     node: Node | Child | None = None
     reads: Reading | None = None
     new: Sequence[Reading | tuple[str, Reading]] = ()
-    gone: Sequence[Child | Comment] = ()
+    gone: Sequence[Child] = ()
+    comment: Comment | None = None
     comments: Sequence[str] = ()
 
 
@@ -65,7 +65,7 @@ def exchange(old: Node, lexeme: str, reads: Reading) -> list[Edit]:
 
 def replace_comment(old: Comment, text: str) -> Edit:
     """Write another comment in the place of one."""
-    return Edit(old.start, old.end, text, gone=(old,), comments=(text,))
+    return Edit(old.start, old.end, text, comment=old, comments=(text,))
 
 
 def _in_place(old: Node, lexeme: str) -> str:
@@ -75,11 +75,8 @@ def _in_place(old: Node, lexeme: str) -> str:
     these have to come back. Refuses a place where no value can stand, for example behind a key that is written with
     ``?``.
     """
-    text = old.source.text
     if old.start == old.end:
-        before = text[old.start - 1 : old.start]
-        item = before == "-" and text[old.start - 2 : old.start - 1] in ("", " ", "\t", "\n", "\r", "-")
-        if before != ":" and not item:
+        if old.source.text[old.start - 1 : old.start] not in (":", "-"):
             raise InputError(old.problem("no value can be put where neither ':' nor '-' stands", "write `key: value`"))
         return " " + lexeme
     if isinstance(old, Scalar) and old.style in "|>" and not re.match(_BLOCK, lexeme):

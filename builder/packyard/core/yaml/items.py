@@ -10,7 +10,6 @@ Knows nothing of what the items mean, only how each is written and read.
 
 from __future__ import annotations
 
-from bisect import bisect_left
 from collections.abc import Sequence
 
 from packyard.core.errors import InputError
@@ -42,43 +41,17 @@ def replace(node: SequenceNode, new: Sequence[Tree], same: Sequence[int | None],
 
 
 def match(old: Sequence[object], new: Sequence[object]) -> list[int | None]:
-    """Return for each new item which old one it is, None for one that is none of them; the order stays.
-
-    What begins and what ends alike is the same; between, the first of equal ones is the first, and as many stay as can.
-    Takes time n log n.
-    """
-    shorter = min(len(old), len(new))
-    front = next((at for at in range(shorter) if old[at] is None or old[at] != new[at]), shorter)
-    most = shorter - front
-    back = next((at for at in range(most) if old[-1 - at] is None or old[-1 - at] != new[-1 - at]), most)
-    inner = _longest(old[front : len(old) - back], new[front : len(new) - back])
-    middle = [None if at is None else at + front for at in inner]
-    return [*range(front), *middle, *range(len(old) - back, len(old))]
-
-
-def _longest(old: Sequence[object], new: Sequence[object]) -> list[int | None]:
-    """Pair equal items, the first with the first, and keep the longest rising chain of pairs."""
-    places: dict[object, list[int]] = {}
-    for index in range(len(old) - 1, -1, -1):
-        if old[index] is not None:
-            places.setdefault(old[index], []).append(index)
-    matches = [equal.pop() if (equal := places.get(item)) else None for item in new]
-    ends: list[int] = []  # the least old place in which a chain of each length ends, and by which new item
-    last: list[int] = []
-    before: dict[int, int | None] = {}
-    for number, place in enumerate(matches):
-        if place is None:
-            continue
-        length = bisect_left(ends, place)
-        before[number] = last[length - 1] if length else None
-        ends[length : length + 1] = [place]
-        last[length : length + 1] = [number]
-    chain: set[int] = set()
-    at = last[-1] if last else None
-    while at is not None:
-        chain.add(at)
-        at = before[at]
-    return [place if number in chain else None for number, place in enumerate(matches)]
+    """Return for each new item which old one it is: the next that is equal, behind that of the item before, or None."""
+    same: list[int | None] = []
+    behind = 0
+    for item in new:
+        try:
+            behind = old.index(item, behind) + 1
+        except ValueError:
+            same.append(None)
+        else:
+            same.append(behind - 1)
+    return same
 
 
 def _text_of(node: Node) -> str | None:

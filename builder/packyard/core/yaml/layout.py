@@ -2,8 +2,7 @@
 
 Two blanks of indentation, dashes in the column of their key, one blank before a comment, no blank lines. Scalars are
 written as they were: a value that went through a YAML library would turn ``0644`` into 420. Brackets stay brackets
-where all of them fit on one line that kustomize would not fold: 3.8.7 begins a new line before an item, or behind a
-word, beyond column 80.
+where all of them fit on one line that kustomize 3.8.7 would not fold.
 """
 
 from __future__ import annotations
@@ -103,8 +102,8 @@ def _in_brackets(node: Collection, start: str) -> str:
         return _anchored(node, "{}" if isinstance(node, MappingNode) else "[]")
     if not node.flow or not all(map(_fits_brackets, children_below(node))):
         return ""
-    text: list[str] = []
-    return "".join(text) if _flow(node, len(start) + 1, text) <= WIDTH or _fits(text, len(start) + 1) else ""
+    text = _flow(node)
+    return text if len(start) + 1 + len(text) <= WIDTH else ""
 
 
 def _fits_brackets(child: Child) -> bool:
@@ -114,35 +113,17 @@ def _fits_brackets(child: Child) -> bool:
     return not isinstance(value, Scalar) or (value.style not in "|>" and "\n" not in value.lexeme)
 
 
-def _flow(node: Node, column: int, text: list[str]) -> int:
-    """Write a node inside brackets to the end of ``text``, a piece for each place where a line might be broken.
-
-    Return the column behind it.
-    """
-    start = len(text)
+def _flow(node: Node) -> str:
+    """Write a node inside brackets."""
     if isinstance(node, Alias):
-        text.append(f"*{node.anchor}")
-    elif isinstance(node, Scalar):
-        text.append(_scalar(node, "")[0])
-    elif isinstance(node, Collection):
-        _check(node)
-        opening, closing = ("{", "}") if isinstance(node, MappingNode) else ("[", "]")
-        text.append(_anchored(node, opening))
-        for number, child in enumerate(node.children):
-            text.append((", " if number else "") + (f"{_key(child)}: " if isinstance(child, Entry) else ""))
-            _flow(child.value, 0, text)
-        text.append(closing)
-    return column + sum(map(len, text[start:]))
-
-
-def _fits(pieces: Iterable[str], column: int) -> bool:
-    """Say whether no piece of a line, nor a word in one, begins beyond the width."""
-    for piece in pieces:
-        blank = piece.rfind(" ", 0, len(piece) - 1)
-        if (len(piece) > 1 and column > WIDTH) or (blank >= 0 and column + blank > WIDTH):
-            return False
-        column += len(piece)
-    return True
+        return f"*{node.anchor}"
+    if isinstance(node, Scalar):
+        return _scalar(node, "")[0]
+    assert isinstance(node, Collection)
+    _check(node)
+    if isinstance(node, MappingNode):
+        return _anchored(node, "{" + ", ".join(f"{_key(entry)}: {_flow(entry.value)}" for entry in node.entries) + "}")
+    return _anchored(node, "[" + ", ".join(_flow(child.value) for child in node.children) + "]")
 
 
 def _anchored(node: Scalar | Collection, text: str) -> str:

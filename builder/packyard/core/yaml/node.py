@@ -13,17 +13,14 @@ Spans are character positions in the text of their `Source`. Comments stand wher
 from __future__ import annotations
 
 import re
-from bisect import bisect_right
-from typing import Any
+from typing import Any, NamedTuple
 
 from packyard.core.errors import Problem
 
 #: A mapping with more entries than this keeps an index by name.
 _MANY = 16
 _NO_INDEX: dict[str, int] = {}
-_NO_ALIASES: dict[int, int] = {}
 
-_LINE_BREAK = r"\r\n?|\n"
 _LINE = r"[^\r\n]+"
 
 
@@ -33,30 +30,23 @@ class Source:
     ``aliases`` says how many aliases repeat a node, by the position where it begins, once the text was parsed.
     """
 
-    __slots__ = ("_breaks", "_known", "aliases", "name", "text")
+    __slots__ = ("_known", "aliases", "name", "text")
 
     def __init__(self, name: str, text: str) -> None:
         self.name = name
         self.text = text
-        self.aliases: dict[int, int] = _NO_ALIASES
-        self._breaks: list[int] | None = None
+        self.aliases: dict[int, int] = {}
         self._known = (0, 1)  # a place, and its line
 
     def locate(self, index: int) -> tuple[int, int]:
-        """Return line and column of a character, both counted from 1."""
-        if self._breaks is None:
-            self._breaks = [match.end() for match in re.finditer(_LINE_BREAK, self.text)] if "\r" in self.text else []
-        if not self._breaks:
-            return self._locate_near(index)
-        line = bisect_right(self._breaks, index)
-        return line + 1, index - (self._breaks[line - 1] if line else 0) + 1
-
-    def _locate_near(self, index: int) -> tuple[int, int]:
-        """Count the lines from the last place that was asked for, in a text with one kind of line break."""
+        """Return line and column of a character, both counted from 1; lines from the last place that was asked for."""
         at, line = self._known
-        line += self.text.count("\n", at, index) if at <= index else -self.text.count("\n", index, at)
+        first, last = (at, index) if at <= index else (index, at)
+        breaks = self.text.count("\n", first, last) + self.text.count("\r", first, last)
+        breaks -= self.text.count("\r\n", first, last)
+        line += breaks if at <= index else -breaks
         self._known = index, line
-        return line, index - self.text.rfind("\n", 0, index)
+        return line, index - self.line_start(index) + 1
 
     def problem(self, index: int, message: str, hint: str = "") -> Problem:
         """Describe something wrong with the text, by the place of a character."""
@@ -70,21 +60,17 @@ class Source:
 
     def line_start(self, index: int) -> int:
         """Return the position of the first character of the line that holds ``index``."""
-        if self._breaks is None or self._breaks:
-            return index - self.locate(index)[1] + 1
-        return self.text.rfind("\n", 0, index) + 1  # no lines are counted for it: it is asked to and fro
+        start = self.text.rfind("\n", 0, index) + 1
+        return max(start, self.text.rfind("\r", start, index) + 1)
 
 
-class Comment:
+class Comment(NamedTuple):
     """A comment from its ``#`` to the end of its line."""
 
-    __slots__ = ("column", "own_line", "start", "text")
-
-    def __init__(self, text: str, start: int, column: int, own_line: bool) -> None:
-        self.text = text
-        self.start = start
-        self.column = column
-        self.own_line = own_line
+    text: str
+    start: int
+    column: int
+    own_line: bool
 
     @property
     def end(self) -> int:

@@ -185,7 +185,7 @@ def _lines_around(source: Source, edit: Edit, documents: Sequence[Document]) -> 
 
 def _check_aliases(source: Source, new: str, edits: list[Edit]) -> None:
     """Refuse to remove an anchor that an alias uses."""
-    going = [child for edit in edits for child in edit.gone if isinstance(child, Child)]
+    going = [child for edit in edits for child in edit.gone]
     for edit in edits:
         going += edit.node.children if edit.reads is not None and isinstance(edit.node, Collection) else []
     values = [inner.value for child in going for inner in (child, *children_below(child.value))]

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import posixpath
 from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
@@ -20,14 +19,14 @@ from packyard.core.work.memo import Memo
 LIBRARIES = "libraries"
 
 
-@dataclass(frozen=True, slots=True)
 class SourceTree:
     """The workspace, or the library at a place in it; ``root_dir`` is the folder as messages show it."""
 
-    place: str
-    root_dir: Path
-    root: Path
-    gate: Gate
+    def __init__(self, place: str, root_dir: Path) -> None:
+        self.place = place
+        self.root_dir = root_dir
+        self.root = Path.cwd() / root_dir  # links and .. stay
+        self.gate = Gate(self.root)
 
 
 class Trees:
@@ -35,11 +34,10 @@ class Trees:
 
     def __init__(self, root_dir: Path, libraries: Mapping[str, Path], memo: Memo) -> None:
         self._known: dict[str, tuple[SourceTree, str]] = {}
-        self._trees = {}
-        for place, folder in {"": root_dir, **libraries}.items():
-            root = Path.cwd() / folder  # links and .. stay
-            gate = memo.once(("gate", root), partial(Gate, root))
-            self._trees[place] = SourceTree(place, folder, root, gate)
+        self._trees = {
+            place: memo.once(("tree", place, folder), partial(SourceTree, place, folder))
+            for place, folder in {"": root_dir, **libraries}.items()
+        }
 
     def find(self, path: str) -> tuple[SourceTree, str]:
         """Return the tree of a path, and the path in it. What begins in a library stays there, wherever it leads."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from shlex import quote
 
+from packyard.core.bundle.required import version_of
 from packyard.core.kubernetes import groups, operators
 from packyard.core.kubernetes.kinds import group_of
 from packyard.core.kubernetes.lenient import Object, mapping, text, type_of
@@ -27,7 +28,7 @@ def served(objects: Sequence[Object], facts: Facts, others: Sequence[Operator] =
         others_served = ", ".join(facts.groups.get(group, ()))
         message = f"is not served, only {group}/{others_served}" if others_served else "is not known to the cluster"
         operator = _operator(version, kind, others)
-        why = f"{operator.name} {operator.needs}".rstrip() + " brings it" if operator else "it cannot be applied"
+        why = f"{operator.operator} {operator.needs}".rstrip() + " brings it" if operator else "it cannot be applied"
         yield error(_CHECK, about, message, why=why, fix=operator.fix if operator else "")
 
 
@@ -50,7 +51,7 @@ def operated(objects: Sequence[Object], facts: Facts, others: Sequence[Operator]
         running = operators.find(operator, facts.all("Deployment"))
         if not running:
             why = f"unless it runs elsewhere, nothing acts on a {served_kinds[0]}: no pod appears, and no error"
-            yield warning(_CHECK, operator.name, _NOBODY, why=why, fix=operator.fix)
+            yield warning(_CHECK, operator.operator, _NOBODY, why=why, fix=operator.fix)
         yield from (judge(operator, running_operator) for running_operator in running)
 
 
@@ -58,13 +59,13 @@ def judge(operator: Operator, running: operators.RunningOperator) -> Finding:
     """Find an operator well: with a pod that is ready, and new enough."""
     metadata = mapping(running.deployment.get("metadata"))
     name, namespace = text(metadata.get("name")), text(metadata.get("namespace"))
-    about = f"{operator.name} {running.version}".strip()
+    about = f"{operator.operator} {running.version}".strip()
     if not mapping(running.deployment.get("status")).get("availableReplicas"):
         message = f"no pod of Deployment {namespace}/{name} is ready"
         why = "nothing acts on what is applied until it is"
         fix = f"kubectl --namespace={quote(namespace)} describe deployment {quote(name)}"
         return error(_CHECK, about, message, why=why, fix=fix)
-    version, why = operators.version_of(running.version), f"packages need {operator.needs}"
+    version, why = version_of(running.version), f"packages need {operator.needs}"
     if not operator.needs:
         return passed(_CHECK, about)
     if version is None:
@@ -73,8 +74,7 @@ def judge(operator: Operator, running: operators.RunningOperator) -> Finding:
     if operator.admits(version):
         return passed(_CHECK, about)
     tested = operator.tested or operator.oldest
-    message = "is too new" if operator.ends and operator.is_passed_by(version) else "is too old"
-    return error(_CHECK, about, message, why=f"{why}; {tested} is tested" if tested else why, fix=operator.fix)
+    return error(_CHECK, about, "is too old", why=f"{why}; {tested} is tested" if tested else why, fix=operator.fix)
 
 
 def _custom(objects: Sequence[Object]) -> list[tuple[str, str]]:

@@ -11,30 +11,31 @@ packages/NAME/tests/NAME.yaml        a test that passes
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 
 from packyard.core.errors import InputError, Problem, suggest
 from packyard.core.kubernetes import pods
-from packyard.core.yaml.content import Text, Tree, Written, block, in_brackets, lexeme, literal
-from packyard.core.yaml.document import entries, items, mappings, scalars
-from packyard.core.yaml.node import Node, SequenceNode
+from packyard.core.yaml.content import Text, Tree, Written, in_brackets, lexeme
+from packyard.core.yaml.document import entries, mappings, scalars
+from packyard.core.yaml.node import SequenceNode
 from packyard.using.kustomize import accumulate
 from packyard.using.kustomize.accumulate import SourceObject
 from packyard.using.kustomize.part import Part
 from packyard.using.setters import comment
 from packyard.using.setters.definition import Setter
 from packyard.using.setters.refusal import refusal
+from packyard.writing.authoring import skeleton
 from packyard.writing.source import parts, pod_operations, pod_patch, tests
 from packyard.writing.source.offered import BASE, Offered
-from packyard.writing.source.package import FILE, NAME
+from packyard.writing.source.package import NAME, slug
+from packyard.writing.source.pod_operations import Container, is_bound
 from packyard.writing.source.words import Words
 from packyard.writing.source.workspace import PROGRAMS, STORAGE, Workspace
 
 _RUN, _CONTAINERS = ("command", "args"), "containers"
-_WIDTH = 100
-_PLACEHOLDER = ["python3", "main.py"]  # the command of bases whose program is that of the image
-_HEAD = "# What the program is started with; without a command, it is the image's own."
+_PROGRAM = ["python3", "main.py"]  # a program that is to be replaced: that of the image, or by its author
+_HEAD = b"# What the program is started with; without a command, it is the image's own.\n"
 _TEST = """\
 # What users rely on; packyard test asks it, and nobody gets this file.
 tests:
@@ -56,19 +57,6 @@ class Answers:
     programs: Sequence[str] = ()
     setters: Mapping[str, str] = field(default_factory=dict)
     description: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class _Patch:
-    """A patch: its file, and what is written there.
-
-    ``texts`` are the words that it starts a program with; ``is_open`` says that parts leave arguments to the package.
-    """
-
-    file: str
-    tree: Tree
-    texts: Sequence[str] = ()
-    is_open: bool = False
 
 
 #: What a package can do, each by the bases that do it.
@@ -99,7 +87,7 @@ def fault_of_value(setter: Setter | None, text: str) -> str:
 def check_name(workspace: Workspace, name: str) -> None:
     """Refuse a name that cannot be, or that a package has."""
     if not NAME.fullmatch(name):
-        meant = "-".join(re.findall("[a-z0-9]+", name.lower()))
+        meant = slug(name)
         hint = f"did you mean {meant!r}?" if NAME.fullmatch(meant) else "for example my-model"
         raise InputError(Problem(f"{name!r} cannot name a package: use lower case words joined by -", hint=hint))
     if name in workspace.package_names():
@@ -137,150 +125,106 @@ def _chosen(answers: Answers) -> Iterator[tuple[str, str]]:
 
 
 def setters(workspace: Workspace, answers: Answers) -> Mapping[str, Setter]:
-    """Return what users of the first use case can set."""
-    return _Started.of(workspace, next(iter(answers.bases.values())), answers).setters
+    """Return the setters that the parts of the first use case share, or have for themselves."""
+    return _setters(workspace, _parts(workspace, next(iter(answers.bases.values())), answers))
 
 
 def write(workspace: Workspace, answers: Answers) -> dict[str, bytes]:
     """Return the files of the package by their paths in its folder."""
-    started = {name: _Started.of(workspace, base, answers) for name, base in answers.bases.items()}
-    patches = {name: list(_patches(name, start)) for name, start in started.items()}
-    values = {name: value for start in started.values() for name, value in start.missing.items()}
-    answers = replace(answers, setters={**values, **answers.setters})
-    description = _escaped(answers.description or "What it does, in a sentence.")
-    texts = {
-        FILE: _text(_package(answers, patches)),
-        "docs/00-title.md": f"# {answers.name}\n",
-        "docs/10-description.md": f"{description}\n",
-    }
-    name, first = next(iter(started.items()))
-    texts[f"{tests.DIRECTORY}/{answers.name}.yaml"] = _TEST.format(name=name, kind=first.kind)
-    for of_use_case in patches.values():
-        texts |= {patch.file: f"{_HEAD}\n{_text(patch.tree)}" for patch in of_use_case}
-    return {path: text.encode() for path, text in texts.items()}
-
-
-def _text(tree: Tree) -> str:
-    return "".join(f"{line}\n" for line in block(tree))
+    use_cases: dict[str, Tree] = {}
+    files: dict[str, bytes] = {}
+    values: dict[str, str] = {}
+    kinds: list[str] = []
+    for name, base in answers.bases.items():
+        used = _parts(workspace, base, answers)
+        objects = accumulate.accumulate(Part(used[0].folder, resources=used[:1], components=used[1:]))
+        patches = _patches(name, objects)
+        known = {**{key: setter.value for key, setter in _setters(workspace, used).items()}, **answers.setters}
+        if missing := {key: known[key] for key in _missing(objects, known)}:
+            patches[f"patches/{name}-variables.yaml"] = _variables(missing)
+            values |= missing
+        lists = {"storage": answers.storage, "programs": answers.programs, "patches": [*patches]}
+        listed = {key: in_brackets([Text(text) for text in texts]) for key, texts in lists.items() if texts}
+        use_cases[name] = {"base": Text(base), **listed}
+        files |= {path: _HEAD + skeleton.text(tree) for path, tree in patches.items()}
+        kinds.append(next((item for item in objects if pods.find(item.root)), objects[0]).identity[1])
+    mode = "inference" if all(base in _SERVING for base in answers.bases.values()) else "training"
+    begun = skeleton.write(
+        answers.name,
+        skeleton.model("none", mode),
+        use_cases,
+        setters={**values, **answers.setters},
+        description=_escaped(answers.description or "What it does, in a sentence."),
+    )
+    test = _TEST.format(name=next(iter(answers.bases)), kind=kinds[0])
+    return {**begun, f"{tests.DIRECTORY}/{answers.name}.yaml": test.encode(), **files}
 
 
 def _escaped(text: str) -> str:
     """Return what Jinja2 writes as the text."""
-    return text.replace("{", "{{ '{' }}") if re.search("{[{%#]", text) else text
+    return text.replace("{", "{{ '{' }}") if re.search("[{%#]", text) else text
 
 
-def _package(answers: Answers, patches: Mapping[str, Sequence[_Patch]]) -> Tree:
-    tree: dict[str, Tree] = {"apiVersion": "packyard/v1", "kind": "Package"}
-    mode = "inference" if all(base in _SERVING for base in answers.bases.values()) else "training"
-    model = {"name": answers.name, **dict.fromkeys(("framework", "category", "precision"), "none"), "mode": mode}
-    tree["model"] = in_brackets({key: Text(text) for key, text in model.items()})
-    if answers.setters:
-        tree["setters"] = {name: Text(value) for name, value in answers.setters.items()}
-    tree["useCases"] = {name: _use_case(base, answers, patches[name]) for name, base in answers.bases.items()}
-    return tree
+def _parts(workspace: Workspace, base: str, answers: Answers) -> tuple[Part, ...]:
+    """Return the base of a use case, and its programs."""
+    folders = (workspace.overlay_dir(PROGRAMS, name) for name in answers.programs)
+    programs = (parts.read(workspace.sources, folder, "Component") for folder in folders)
+    return (parts.read(workspace.sources, workspace.base_dir(base), "Kustomization"), *programs)
 
 
-def _use_case(base: str, answers: Answers, patches: Sequence[_Patch]) -> Tree:
-    lists = {"storage": answers.storage, "programs": answers.programs, "patches": [patch.file for patch in patches]}
-    listed = {key: in_brackets([Text(name) for name in names]) for key, names in lists.items() if names}
-    return {"base": Text(base), **listed}
-
-
-@dataclass(frozen=True, slots=True)
-class _Started:
-    """How the programs of a use case are started: a patch of each workload, by the name of its file.
-
-    ``missing`` are the setters that the programs read as variables, and no part gives them, with their values.
-    ``kind`` is that of an object with pods, if it has one, ``setters`` are what users can set.
-    """
-
-    runs: Mapping[str, _Patch]
-    missing: Mapping[str, str]
-    kind: str
-    setters: Mapping[str, Setter]
-
-    @classmethod
-    def of(cls, workspace: Workspace, base: str, answers: Answers) -> _Started:
-        part = parts.read(workspace.sources, workspace.base_dir(base), "Kustomization")
-        dirs = [workspace.overlay_dir(PROGRAMS, name) for name in answers.programs]
-        programs = tuple(parts.read(workspace.sources, folder, "Component") for folder in dirs)
-        objects = accumulate.accumulate(Part(part.folder, resources=(part,), components=programs))
-        named = zip(accumulate.file_names(objects), objects, strict=True)
-        started = {file: patch for file, item in named if (patch := _patch(item))}
-        variables = {name for patch in started.values() for text in patch.texts for name in _VARIABLE.findall(text)}
-        runs = {file: patch for file, patch in started.items() if patch.is_open}
-        defined = _defined(workspace, (part, *programs))
-        values = {**{name: setter.value for name, setter in defined.items()}, **answers.setters}
-        free = {name: setter for name, setter in defined.items() if "${" not in answers.setters.get(name, "")}
-        missing = (variables & values.keys()) - {name for item in objects for name in _variables(item)}
-        is_read = any(item.identity[1:] == ("ConfigMap", "", accumulate.RUN) for item in objects)
-        kind = next((item for item in objects if pods.find(item.root)), objects[0]).identity[1]
-        return cls(runs, {name: values[name] for name in sorted(missing)} if is_read else {}, kind, free)
-
-
-def _defined(workspace: Workspace, used: Sequence[Part]) -> dict[str, Setter]:
-    """Return the setters that parts share, or have for themselves."""
+def _setters(workspace: Workspace, used: Sequence[Part]) -> dict[str, Setter]:
     shared = parts.read_shared(workspace.sources, workspace.libraries)
-    own = [krmfile for part in used for krmfile in part.krmfiles()]
-    defined = Words(shared, [[krmfile] for krmfile in own], {}, workspace.sources.memo).defined
+    own = [[krmfile] for part in used for krmfile in part.krmfiles()]
+    defined = Words(shared, own, {}, workspace.sources.memo).defined
     return {name: word.definition for name, word in defined.items() if isinstance(word.definition, Setter)}
 
 
-def _variables(item: SourceObject) -> Iterator[str]:
-    """Yield the variables that an object gives to programs: those of ``env``, and the keys of a ConfigMap."""
-    yield from (entry.name for entry in (entries(item.root.get("data")) if item.identity[1] == "ConfigMap" else ()))
-    for container in (container for pod in pods.find(item.root) for container in pod.containers):
-        yield from (variable.text("name") for variable in mappings(container.get("env")))
-
-
-def _patches(name: str, started: _Started) -> Iterator[_Patch]:
-    """Yield the patches of a use case, with their files."""
-    for file, patch in started.runs.items():
-        called = f"{name}-{file}" if len(started.runs) > 1 else f"{name}.yaml"
-        yield replace(patch, file=f"patches/{called.replace('/', '-')}")
-    if started.missing:
-        data = {key: _bound(key, value) for key, value in started.missing.items()}
-        tree: Tree = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": accumulate.RUN}, "data": data}
-        yield _Patch(f"patches/{name}-variables.yaml", tree)
-
-
-def _bound(name: str, value: str) -> Written:
-    return Written(lexeme(value, flow=True), value, (f"{lexeme(value)} {comment.write(name)}",))
-
-
-def _patch(item: SourceObject) -> _Patch | None:
-    """Return a patch of the first container that runs a program, or None for an object without one."""
-    for container in (part for pod in pods.find(item.root) for part in pod_operations.containers_of(pod, _CONTAINERS)):
-        lists = {key: container.node.get(key) for key in _RUN}
-        run = {key: _list(value) for key, value in lists.items() if value and not _is_bound(value)}
-        run = dict.fromkeys(run, "null") if run.get("command") == "null" else run
-        if run:
-            _, kind, _, name = item.identity
-            patch: Tree = {
+def _patches(name: str, objects: list[SourceObject]) -> dict[str, Tree]:
+    """Return a patch for each object whose first program has no arguments: parts leave them to the package."""
+    trees: dict[str, Tree] = {}
+    for file, item in zip(accumulate.file_names(objects), objects, strict=True):
+        started = (each for each in _containers(item) if any(map(each.node.get, _RUN)))
+        if (container := next(started, None)) and _is_open(container):
+            command = [text.value for text in scalars(container.node.get("command"))]
+            program: Tree = in_brackets([Text(text) for text in _PROGRAM])
+            run = {"command": "null", "args": "null"} if command == _PROGRAM else {"args": program}
+            _, kind, _, called = item.identity
+            trees[file] = {
                 "apiVersion": pod_patch.VERSION,
                 "kind": pod_patch.KIND,
-                "targets": in_brackets([{"kind": Text(kind), "name": Text(name)}]),
+                "targets": in_brackets([{"kind": Text(kind), "name": Text(called)}]),
                 "spec": {_CONTAINERS: [{"name": Text(container.name), **run}]},
             }
-            is_open = isinstance(lists["args"], SequenceNode) and not lists["args"].items
-            return _Patch("", patch, tuple(_texts_of(lists.values())), is_open)
-    return None
+    named = {file: f"{name}-{file}" if len(trees) > 1 else f"{name}.yaml" for file in trees}
+    return {f"patches/{named[file].replace('/', '-')}": tree for file, tree in trees.items()}
 
 
-def _texts_of(lists: Iterable[Node | None]) -> Iterator[str]:
-    return (text.value for value in lists for text in scalars(value))
+def _containers(item: SourceObject) -> Iterator[Container]:
+    return (container for pod in pods.find(item.root) for container in pod_operations.containers_of(pod, _CONTAINERS))
 
 
-def _is_bound(value: Node) -> bool:
-    """Say whether a setter changes an item, which a patch would unbind."""
-    return any(comment.parse(item.comment.text) for item in items(value) if item.comment)
+def _is_open(container: Container) -> bool:
+    """Say whether a container has a list of arguments, and nothing in it."""
+    entry = container.node.entry("args")
+    return entry is not None and isinstance(entry.value, SequenceNode) and not entry.value.items and not is_bound(entry)
 
 
-def _list(value: Node) -> Tree:
-    """Return a list in brackets if these fit on a line, and no text has several; null in place of a placeholder."""
-    texts = list(_texts_of([value]))
-    if texts == _PLACEHOLDER:
-        return "null"
-    listed: list[Tree] = [literal(text) or Text(text) for text in texts]
-    written = in_brackets(listed)
-    return written if len(written.flow) <= _WIDTH and "\\n" not in written.flow else listed
+def _missing(objects: Sequence[SourceObject], known: Collection[str]) -> list[str]:
+    """Return the setters that programs read as variables, and that no object gives them."""
+    containers = [container.node for item in objects for container in _containers(item)]
+    given = {variable.text("name") for node in containers for variable in mappings(node.get("env"))}
+    maps = [item for item in objects if item.identity[1] == "ConfigMap"]
+    given |= {entry.name for item in maps for entry in entries(item.root.get("data"))}
+    texts = (text.value for node in containers for key in _RUN for text in scalars(node.get(key)))
+    read = {name for text in texts for name in _VARIABLE.findall(text)}
+    is_read = any(item.identity[3] == accumulate.RUN for item in maps)
+    return sorted(read & {*known} - given) if is_read else []
+
+
+def _variables(values: Mapping[str, str]) -> Tree:
+    """Return a patch that gives programs some setters as variables."""
+    data: dict[str, Tree] = {
+        name: Written(lexeme(value, flow=True), value, (f"{lexeme(value)} {comment.write(name)}",))
+        for name, value in values.items()
+    }
+    return {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": accumulate.RUN}, "data": data}

@@ -69,8 +69,8 @@ def take_out(source: Source, comment: Comment) -> Edit:
     """Remove a comment with the blanks before it, or with its line where it is alone there."""
     start = len(source.text[: comment.start].rstrip(" \t"))
     if not comment.own_line:
-        return Edit(start, comment.end, "", gone=(comment,))
-    return Edit(source.line_start(comment.start), next_line(source, comment.end), "", gone=(comment,))
+        return Edit(start, comment.end, "", comment=comment)
+    return Edit(source.line_start(comment.start), next_line(source, comment.end), "", comment=comment)
 
 
 def is_binding(text: str) -> bool:

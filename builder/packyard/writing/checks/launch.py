@@ -11,9 +11,10 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import pairwise
+from pathlib import PurePosixPath
 
-from packyard.core.kubernetes import mpi_jobs
 from packyard.core.kubernetes.kinds import KUBEFLOW, is_kind
+from packyard.core.yaml.document import mappings
 from packyard.core.yaml.node import MappingNode, Node, Scalar
 from packyard.writing.checks import variables
 from packyard.writing.checks.explanation import Severity
@@ -21,6 +22,7 @@ from packyard.writing.checks.finding import Finding, breach
 from packyard.writing.checks.parsed import Parsed
 
 _PROCESSES = re.compile(r"(?:^|\s)(?:mpirun|mpiexec|horovodrun)\s(?:.*?\s)?--?(?:np|n)[\s=]+(\S+)", re.DOTALL)
+_PROGRAMS = ("mpirun", "mpiexec", "orterun")
 _FLAGS = ("-np", "--np", "-n", "--n")
 _REFERENCE = re.compile(r"\$[({]?([A-Za-z_][A-Za-z0-9_]*)[)}]?\Z")
 
@@ -50,7 +52,8 @@ def _mpi_job(root: MappingNode, parsed: Parsed) -> Iterator[Finding]:
     if not slots or not workers:
         return
     hosts = workers.value + (spec.text("runLauncherAsWorker") == "true")
-    for container in mpi_jobs.launchers(root):
+    launchers = [pod for pod in parsed.pods_of(root) if "Launcher" in pod.path]
+    for container in (container for pod in launchers for container in mappings(pod.spec.get("containers"))):
         place, count = _processes(container, parsed)
         if place is None or count is None:
             continue
@@ -70,7 +73,7 @@ def _mpi_job(root: MappingNode, parsed: Parsed) -> Iterator[Finding]:
 def _processes(container: MappingNode, parsed: Parsed) -> tuple[Scalar | None, _Number | None]:
     """Return the word with the number of processes that a launcher's command has, and the number."""
     texts = list(variables.words(container))
-    if texts and mpi_jobs.starts_ranks([text.value for text in texts]):
+    if any(PurePosixPath(text.value).name in _PROGRAMS for text in texts):
         for flag, word in pairwise(texts):
             if flag.value in _FLAGS:
                 return word, _resolved(word, word.value, container, parsed)

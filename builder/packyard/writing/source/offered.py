@@ -75,7 +75,7 @@ def _describe(sources: Sources, kind: str, name: str, folder: str, shared: Mappi
         defines=tuple(sorted(defined)),
         needs=tuple(sorted(names - defined.keys() - shared.keys())),
         volume=kind == BASE and any(_has_volume(root) for root in roots),
-        operators=tuple(sorted({operator.name for operator in installed if operator})),
+        operators=tuple(sorted({operator.operator for operator in installed if operator})),
     )
 
 

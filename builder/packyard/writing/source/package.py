@@ -39,6 +39,11 @@ NAME = re.compile(r"[a-z0-9]([-a-z0-9]*[a-z0-9])?")
 MODEL = ("name", "framework", "category", "precision", "mode")
 
 
+def slug(text: str) -> str:
+    """Return the name that a text comes nearest to; empty where it comes near none."""
+    return "-".join(re.findall("[a-z0-9]+", text.lower()))
+
+
 @dataclass(frozen=True, slots=True)
 class SetterValue:
     """What a setter is given, and where that is written (line 0: nowhere, it is what all packages begin with).

@@ -12,9 +12,8 @@ import re
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
-from packyard.core.bundle.required import Required
+from packyard.core.bundle.required import Required, version_of
 from packyard.core.errors import Problem, refuse
-from packyard.core.kubernetes.operators import version_of
 from packyard.core.work.memo import Memo
 from packyard.core.yaml.document import source_of
 from packyard.core.yaml.fields import Fields

@@ -2,93 +2,68 @@
 
 from __future__ import annotations
 
-import re
 import tempfile
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
 from pathlib import Path
 from posixpath import basename
+from typing import NamedTuple
 
 from packyard.core.errors import InputError, Problem, refuse
 from packyard.core.files.paths import WORKSPACE
-from packyard.core.yaml.document import parse_text, source_of
-from packyard.core.yaml.values import double_quoted, quoted, to_value
+from packyard.core.kubernetes.lenient import mapping, name_of, text
+from packyard.core.yaml.content import Text, Tree, double, in_brackets
 from packyard.using.kustomize import builtin
+from packyard.using.setters.definition import Setter
+from packyard.writing.authoring import skeleton
 from packyard.writing.authoring.import_ import upstream, use_cases
-from packyard.writing.authoring.import_.bind import Binder
 from packyard.writing.authoring.import_.meaning import GIVEN, krmfile
-from packyard.writing.authoring.import_.note import DOUBTFUL, LOST, Note, checklist, joined
-from packyard.writing.authoring.import_.upstream import Build, Part, Tree, UseCase
+from packyard.writing.authoring.import_.meaning import text as definition_text
+from packyard.writing.authoring.import_.note import DOUBTFUL, LOST, Note
+from packyard.writing.authoring.import_.upstream import Build, Part, Upstream, UseCase
 from packyard.writing.source import compose, package, workspace
 from packyard.writing.source.package import NAME
 from packyard.writing.source.workspace import Workspace
 
-#: Beside package.yaml: what an author has to work through.
-CHECKLIST = "import.md"
-_DESCRIPTION = "docs/10-description.md"
-_UNKNOWN = ("framework", "category", "precision", "mode")  # of the model
+_MODEL = skeleton.model("unknown", "unknown")
 
 
-@dataclass(frozen=True, slots=True)
-class Imported:
+class Imported(NamedTuple):
     """What an import writes: files by their paths in the workspace, the use cases, and what to work through."""
 
     name: str
-    files: Mapping[str, bytes]
+    files: dict[str, bytes]
     use_cases: Sequence[str]
-    notes: Sequence[Note]
-
-    def with_checklist(self, origin: str, below: str = "") -> Imported:
-        """Return the import with its checklist, in which places are those below a folder."""
-        notes = joined(note.below(below) for note in self.notes)
-        files = {**self.files, self.checklist: checklist(origin, notes).encode()}
-        return replace(self, files=files, notes=notes)
-
-    @property
-    def checklist(self) -> str:
-        """The path of what an author has to work through."""
-        return f"packages/{self.name}/{CHECKLIST}"
+    notes: list[Note]
 
 
-def of_folder(
-    here: Workspace,
-    name: str,
-    folder: Path,
-    build: Build,
-    origin: str,
-) -> Imported:
+def of_folder(here: Workspace, name: str, folder: Path, build: Build) -> Imported:
     """Return a package of the use cases that a folder holds.
 
     A use case whose parts compose to something else than kustomize builds is taken as it is built.
     """
-    check_name(here, name)
-    source = Tree(folder, build)
+    _check_name(here, name)
+    source = Upstream(folder, build)
     paths = _paths(here, source)
     as_built: dict[str, str] = {}
     while True:
-        taken, binder = _take(source, paths, as_built)
+        taken = _take(source, paths, as_built)
         files = _files(name, taken)
         faults = _faults(here, name, taken, files)
-        if not faults or faults.keys() <= as_built.keys():
+        if not faults:
             break
+        if faults.keys() <= as_built.keys():
+            refuse(problem for problems in faults.values() for problem in problems)
         as_built |= {path: str(problems[0]._replace(hint="")) for path, problems in faults.items()}
-    problems = [problem for some in faults.values() for problem in some]
-    refuse(problems)
     _check_free(here, dict.fromkeys(path.rpartition("/")[0] for path in files))
-    notes = [*source.notes, *source.left(), *binder.notes]
-    notes += [
-        Note(DOUBTFUL, "what the model is", "say it in package.yaml, for lists and the README", (", ".join(_UNKNOWN),)),
-        Note(
-            DOUBTFUL,
-            "what the package does",
-            "say it in a sentence, for lists and the README",
-            (f"packages/{name}/{_DESCRIPTION}",),
-        ),
-    ]
-    return Imported(name, files, sorted(file.path for file in taken), notes).with_checklist(origin, f"{folder}/")
+    notes = [note.below(f"{folder}/") for note in (*source.notes, *source.left())]
+    of_model = "what the model is", "say it in package.yaml, for lists and the README"
+    of_package = "what the package does", "say it in a sentence, for lists and the README"
+    notes.append(Note(DOUBTFUL, *of_model, (", ".join(_MODEL),)))
+    notes.append(Note(DOUBTFUL, *of_package, (f"packages/{name}/{skeleton.DESCRIPTION}",)))
+    return Imported(name, files, sorted(paths[use_case.folder] for use_case in taken), notes)
 
 
-def _paths(here: Workspace, source: Tree) -> dict[str, str]:
+def _paths(here: Workspace, source: Upstream) -> dict[str, str]:
     """Return the folders of use cases with their paths."""
     shown = source.sources.shown("")
     if not source.folders:
@@ -97,7 +72,7 @@ def _paths(here: Workspace, source: Tree) -> dict[str, str]:
     return use_cases.paths(source.folders, here.prefix, shown, source.sources.root_dir.resolve().name)
 
 
-def _take(source: Tree, paths: Mapping[str, str], as_built: Mapping[str, str]) -> tuple[list[UseCase], Binder]:
+def _take(source: Upstream, paths: Mapping[str, str], as_built: Mapping[str, str]) -> list[UseCase]:
     """Take use cases, or refuse all that cannot be taken; those without an object are left out, unless all are."""
     source.begin()
     taken: list[UseCase] = []
@@ -112,10 +87,9 @@ def _take(source: Tree, paths: Mapping[str, str], as_built: Mapping[str, str]) -
     refuse(Problem("holds no object", file=source.sources.shown(use_case.folder)) for use_case in taken if not filled)
     places = tuple(source.sources.shown(use_case.folder) for use_case in taken if not use_case.objects)
     source.notes += [Note(LOST, "use cases without an object", "nothing", places)] if places else []
-    binder, parts = Binder(), _parts(filled)
-    for part in parts:
-        part.bind(binder)
-    return filled, binder
+    for part in _parts(filled):
+        part.bind(source.notes)
+    return filled
 
 
 def _parts(taken: Iterable[UseCase]) -> list[Part]:
@@ -127,34 +101,32 @@ def _files(name: str, taken: Sequence[UseCase]) -> dict[str, bytes]:
     parts = _parts(taken)
     upstream.name(parts, name.removesuffix("-k8s"))
     texts: dict[str, set[str]] = {}
-    for word in (word for part in parts for word in part.words.values()):
-        texts.setdefault(word.name, set()).add(word.text())
+    for definition in (definition for part in parts for definition in part.defined.values()):
+        texts.setdefault(definition.name, set()).add(definition_text(definition))
     files: dict[str, bytes] = {}
     for part in parts:
         written = part.write(f"{basename(part.folder)} of {name}.")
-        own = [word for word in part.words.values() if len(texts[word.name]) > 1]
+        own = [definition for key, definition in part.defined.items() if len(texts[key]) > 1]
         written |= {"Krmfile": krmfile(own)} if own else {}
         files |= {f"{part.folder}/{file}": data for file, data in written.items()}
-    files[f"packages/{name}/package.yaml"] = _package(name, taken)
-    files[f"packages/{name}/docs/00-title.md"] = f"# {name}\n".encode()
-    files[f"packages/{name}/{_DESCRIPTION}"] = b"Imported, and not described yet.\n"
-    shared = {key: word for part in parts for key, word in part.words.items() if len(texts[key]) == 1}
+    tree = {use_case.path: _use_case(use_case) for use_case in taken}
+    begun = skeleton.write(name, _MODEL, tree, setters={}, description="Imported, and not described yet.")
+    files |= {f"packages/{name}/{path}": data for path, data in begun.items()}
+    shared = {key: definition for part in parts for key, definition in part.defined.items() if len(texts[key]) == 1}
     if shared:
         files[f"packages/{name}/Krmfile"] = krmfile(shared.values())
     return files
 
 
-def _package(name: str, taken: Sequence[UseCase]) -> bytes:
-    head = ", ".join([f"name: {quoted(name, flow=True)}", *(f"{key}: unknown" for key in _UNKNOWN)])
-    lines = ["apiVersion: packyard/v1", "kind: Package", f"model: {{{head}}}", "useCases:"]
-    for use_case in taken:
-        says = {"base": basename(use_case.part.folder)}
-        says |= {"namespace": quoted(use_case.namespace, flow=True)} if use_case.namespace else {}
-        words = {key: word for part in use_case.part.all() for key, word in part.words.items()}
-        values = [f"{key}: {double_quoted(words[key].value)}" for key in GIVEN if key in words and words[key].is_setter]
-        says |= {"setters": f"{{{', '.join(values)}}}"} if values else {}
-        lines.append(f"  {use_case.path}: {{{', '.join(f'{key}: {text}' for key, text in says.items())}}}")
-    return "".join(f"{line}\n" for line in lines).encode()
+def _use_case(use_case: UseCase) -> Tree:
+    says: dict[str, Tree] = {"base": Text(basename(use_case.part.folder))}
+    if use_case.namespace:
+        says["namespace"] = Text(use_case.namespace)
+    defined = {key: definition for part in use_case.part.all() for key, definition in part.defined.items()}
+    setters = (setter for key in GIVEN if isinstance(setter := defined.get(key), Setter))
+    if values := {setter.name: double(setter.value) for setter in setters}:
+        says["setters"] = values
+    return in_brackets(says)
 
 
 def _faults(
@@ -162,21 +134,19 @@ def _faults(
 ) -> dict[str, Sequence[Problem]]:
     """Compose all use cases in a workspace of its own, and say by their paths which are not what was there."""
     faults: dict[str, Sequence[Problem]] = {}
+    head = f"apiVersion: packyard/v1\nkind: Workspace\nname: imported\nprefix: {here.prefix}\nlicense: {WORKSPACE}\n"
     with tempfile.TemporaryDirectory() as root:
         folder = Path(root)
-        head = (
-            f"apiVersion: packyard/v1\nkind: Workspace\nname: imported\nprefix: {here.prefix}\nlicense: {WORKSPACE}\n"
-        )
         _put(folder, {WORKSPACE: head.encode(), **files})
         own = workspace.read(folder)
-        made = {use_case.path: use_case for use_case in package.read(own, name).use_cases}
+        described = package.read(own, name)
+        made = {use_case.path: use_case for use_case in described.use_cases}
         for file in taken:
             try:
-                composed = compose.make(own, package.read(own, name), made[file.path]).composed
+                composed = compose.make(own, described, made[file.path]).composed
                 _put(folder / "built" / file.path, composed.files)
-                text = builtin.build(folder / "built" / file.path)
-                objects = [to_value(one.root) for one in parse_text(source_of(text, file.path)) if one.root is not None]
-                refuse(_differences(file, objects))
+                built = builtin.build(folder / "built" / file.path)
+                refuse(_differences(file, upstream.objects_of(built, file.path)))
             except InputError as error:
                 mapped = error.mapped(lambda problem: problem._replace(file=problem.file.removeprefix(f"{root}/")))
                 faults[file.path] = mapped.problems
@@ -190,28 +160,14 @@ def _put(folder: Path, files: Mapping[str, bytes]) -> None:
         file.write_bytes(data)
 
 
-def _differences(use_case: UseCase, composed: Iterable[object]) -> Iterator[Problem]:
-    imported, rebuilt = _by_identity(use_case.objects), _by_identity(composed)
-    for key in sorted(key for key in imported.keys() | rebuilt.keys() if imported.get(key) != rebuilt.get(key)):
-        yield Problem(f"{' '.join(key)} is not composed as it was", file=use_case.path, hint="please report it")
+def _differences(use_case: UseCase, composed: Sequence[object]) -> Iterator[Problem]:
+    pairs = (use_case.objects, composed), (composed, use_case.objects)
+    differing = (mapping(value) for some, others in pairs for value in some if value not in others)
+    for called in sorted({f"{text(value.get('kind'))} {name_of(value)}" for value in differing}):
+        yield Problem(f"{called} is not composed as it was", file=use_case.path, hint="please report it")
 
 
-def _by_identity(values: Iterable[object]) -> dict[tuple[str, ...], object]:
-    by_identity: dict[tuple[str, ...], object] = {}
-    for value in values:
-        assert isinstance(value, dict)
-        metadata = value["metadata"]
-        key = (value["apiVersion"], value["kind"], metadata.get("namespace", ""), metadata["name"])
-        by_identity[tuple(str(text) for text in key)] = value
-    return by_identity
-
-
-def name_of(text: str) -> str:
-    """Return the name that a package gets by that of its folder."""
-    return re.sub(r"[^a-z0-9]+", "-", text.lower()).strip("-")
-
-
-def check_name(here: Workspace, name: str) -> None:
+def _check_name(here: Workspace, name: str) -> None:
     """Refuse a name that no package can have, or that one has."""
     if not NAME.fullmatch(name):
         hint = "choose one: --name model-fp32-training-k8s"

@@ -1,4 +1,4 @@
-"""The definitions of an imported use case as our Krmfiles write them: no `values`, no marks of who set what.
+"""The definitions of an imported use case, and how our Krmfiles write them: no `values`, no marks of who set what.
 
 io.k8s.cli.setters.NFS_PATH:                            io.k8s.cli.setters.NFS_PATH:
   description: nfs path                                   description: nfs path
@@ -14,131 +14,107 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
 
 from packyard.core.kubernetes.fieldtypes import Step
 from packyard.core.yaml.content import Text, Tree, block, double, in_brackets
 from packyard.core.yaml.edit import PLAIN_TYPES
-from packyard.core.yaml.node import Entry, MappingNode
-from packyard.core.yaml.values import to_value
-from packyard.using.setters.comment import SETTER_PREFIX, SUBSTITUTION_PREFIX
-from packyard.using.setters.definition import Setter, Substitution
+from packyard.using.setters.comment import SETTER_PREFIX, SUBSTITUTION_PREFIX, DefinitionRef
+from packyard.using.setters.definition import Definitions, Setter, Substitution
 from packyard.using.setters.krmfile import Krmfile
 from packyard.using.setters.refusal import faults_of_keywords
 from packyard.writing.authoring import schemafile
 from packyard.writing.authoring.import_.note import DOUBTFUL, LOST, Note
-from packyard.writing.source.words import MARKER
+from packyard.writing.source.words import MARKER, named
 
 #: What package.yaml gives each package a value of, unless it says another.
 GIVEN = ("MODEL_NAME", "RUN_NAME")
+Definition = Setter | Substitution
+#: What a note says of a pattern whose markers lead nowhere, and what to do.
+TO_NOTHING = ("substitutions that lead to nothing", "write the pattern anew, and bind the field")
 _KRMFILE = ["apiVersion: config.k8s.io/v1alpha1", "kind: Krmfile", "openAPI:", "  definitions:"]
 _SMALL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 _ORDER = ("description", "type")
 _REQUIRED = '`value: ""`, `required: true` and an `example`'
 
 
-@dataclass(frozen=True, slots=True)
-class Word:
-    """A setter with its value, or a substitution with its pattern; ``schema`` are the other keys of its definition."""
-
-    name: str
-    value: str
-    is_setter: bool
-    values: tuple[str, ...] | None = None
-    schema: Mapping[str, object] = field(default_factory=dict)
-    required: bool = False
-    enum: tuple[tuple[str, str], ...] = ()
-
-    @property
-    def is_text(self) -> bool:
-        """Whether it is a setter whose value is the text of its fields."""
-        return self.is_setter and self.values is None and not self.enum
-
-    def valued(self, text: str) -> Word:
-        """Return the setter with another value."""
-        return replace(self, value=text, required=self.required and not text)
-
-    def text(self) -> str:
-        """Write the definition."""
-        body: dict[str, Tree] = {"name": Text(self.name)}
-        if self.values is not None:
-            body["listValues"] = [double(text) for text in self.values]
-        else:
-            body["value" if self.is_setter else "pattern"] = double(self.value)
-        if self.enum:
-            body["enumValues"] = {key: double(text) for key, text in self.enum}
-        if self.required:
-            body["required"] = "true"
-        kind, prefix = ("setter", SETTER_PREFIX) if self.is_setter else ("substitution", SUBSTITUTION_PREFIX)
-        keywords = {key: schemafile.to_tree(value) for key, value in self.schema.items()}
-        definition = {**keywords, "x-k8s-cli": in_brackets({kind: body})}
-        return "\n".join(f"    {line}" for line in block({prefix + self.name: definition}))
-
-
-def krmfile(words: Iterable[Word]) -> bytes:
+def krmfile(definitions: Iterable[Definition]) -> bytes:
     """Write definitions: setters, then what follows from them."""
-    ordered = sorted(words, key=lambda word: (not word.is_setter, word.name))
-    return "".join(f"{line}\n" for line in [*_KRMFILE, *(word.text() for word in ordered)]).encode()
+    ordered = sorted(definitions, key=lambda definition: (isinstance(definition, Substitution), definition.name))
+    return "".join(f"{line}\n" for line in [*_KRMFILE, *map(text, ordered)]).encode()
 
 
-def read(krmfile: Krmfile, notes: list[Note]) -> dict[str, Word]:
+def text(definition: Definition) -> str:
+    """Write a definition."""
+    body: dict[str, Tree] = {"name": Text(definition.name)}
+    schema: Mapping[str, object] = {}
+    if isinstance(definition, Substitution):
+        body["pattern"] = double(definition.pattern)
+        kind, prefix = "substitution", SUBSTITUTION_PREFIX
+    else:
+        kind, prefix, schema = "setter", SETTER_PREFIX, definition.schema
+        is_list, values = definition.is_list, definition.values or ()
+        body |= {"listValues": [*map(double, values)]} if is_list else {"value": double(definition.value)}
+        if definition.enum_values:
+            body["enumValues"] = {key: double(value) for key, value in definition.enum_values.items()}
+        if definition.required:
+            body["required"] = "true"
+    keywords = {key: schemafile.to_tree(schema[key]) for key in (*_ORDER, *schema) if key in schema}
+    lines = block({prefix + definition.name: {**keywords, "x-k8s-cli": in_brackets({kind: body})}})
+    return "\n".join(f"    {line}" for line in lines)
+
+
+def read(krmfile: Krmfile, notes: list[Note]) -> Definitions:
     """Return what a Krmfile defines, as far as we can write it."""
-    words: dict[str, Word] = {}
-    entries = {entry.name: entry for entry in krmfile.entries}
-    for name, setter in krmfile.definitions.setters.items():
-        words[name] = _setter(setter, entries[SETTER_PREFIX + name], notes)
-    for name, substitution in krmfile.definitions.substitutions.items():
-        pattern = _pattern(substitution)
-        if name in words:
+    known = krmfile.definitions
+    substitutions: dict[str, Substitution] = {}
+    for name, old in known.substitutions.items():
+        pattern = _pattern(old)
+        if name in known.setters:
             todo = "rename one of them, and bind its fields again"
-            notes.append(Note(LOST, "substitutions with the name of a setter", todo, (_at(substitution),)))
-        elif pattern is not None:
-            words[name] = Word(name, pattern, is_setter=False)
-    return words
+            notes.append(Note(LOST, "substitutions with the name of a setter", todo, (_at(old),)))
+        elif pattern is None:
+            notes.append(Note(LOST, *TO_NOTHING, (_at(old),)))
+        else:
+            substitutions[name] = substitution(name, pattern)
+    return Definitions({name: _setter(setter, notes) for name, setter in known.setters.items()}, substitutions)
 
 
-def names(word: Word) -> list[str]:
-    """Return the names in a substitution's pattern."""
-    return [] if word.is_setter else MARKER.findall(word.value)
+def substitution(name: str, pattern: str) -> Substitution:
+    """Return a substitution in whose pattern ``${NAME}`` is what stands for NAME."""
+    markers = ((f"${{{inner}}}", DefinitionRef("", inner)) for inner in dict.fromkeys(MARKER.findall(pattern)))
+    return Substitution(name, pattern, tuple(markers))
 
 
-def reached(wanted: Iterable[str], words: Mapping[str, Word]) -> dict[str, Word]:
-    """Return the words that some names need."""
-    needed: dict[str, Word] = {}
-    todo = list(wanted)
-    while todo:
-        name = todo.pop()
-        if name not in needed and name in words:
-            needed[name] = words[name]
-            todo += names(words[name])
-    return needed
+def reached(names: Iterable[str], known: Definitions) -> dict[str, Definition]:
+    """Return the definitions that some names need."""
+    patterns = {name: substitution.pattern for name, substitution in known.substitutions.items()}
+    needed = named(names, lambda name: patterns.get(name, ""))
+    every: dict[str, Definition] = {**known.substitutions, **known.setters}
+    return {name: definition for name, definition in every.items() if name in needed}
 
 
-def flat(name: str, words: Mapping[str, Word]) -> str:
-    """Return the pattern of a word in setters alone."""
-    word = words[name]
-    if word.is_setter:
-        return f"${{{name}}}"
-    return MARKER.sub(lambda match: flat(match[1], words) if match[1] in words else match[0], word.value)
+def texts(definition: Definition, known: Definitions) -> list[str]:
+    """Return the texts that the fields of a definition show."""
+    if isinstance(definition, Substitution):
+        return [known.expand(definition)]
+    return list(definition.values or ()) if definition.is_list else [definition.text]
 
 
-def expand(name: str, words: Mapping[str, Word]) -> list[str]:
-    """Return the texts that the fields of a word show."""
-    word = words[name]
-    if word.values is not None:
-        return list(word.values)
-    values = {name: dict(word.enum).get(word.value, word.value) for name, word in words.items() if word.is_setter}
-    return [MARKER.sub(lambda match: values.get(match[1], match[0]), flat(name, words))]
+def flat(definition: Definition, known: Definitions) -> str:
+    """Return the pattern of a definition in setters alone."""
+    named_by_itself = {name: Setter(name, f"${{{name}}}") for name in known.setters}
+    (pattern,) = texts(definition, Definitions(named_by_itself, known.substitutions))
+    return pattern if isinstance(definition, Substitution) else f"${{{definition.name}}}"
 
 
 def typed(types: Collection[str]) -> dict[str, str]:
     """Return the schema of a setter whose fields all have one type that is not text."""
     kind = next(iter(types)) if len(types) == 1 else ""
-    return {"type": kind} if kind in (*PLAIN_TYPES, "array") else {}
+    return {"type": kind} if kind in PLAIN_TYPES else {}
 
 
 def named_for(path: Sequence[Step], taken: Collection[str]) -> str:
-    """Name a word for its field: ``IMAGE``, or where that is taken for what the field is in as well."""
+    """Name a definition for its field: ``IMAGE``, or where that is taken for what the field is in as well."""
     texts = (_SMALL.sub("_", step.rpartition("/")[2]).upper() for step in path if isinstance(step, str))
     steps = [step for text in texts if (step := re.sub(r"[^A-Z0-9]+", "_", text).strip("_"))] or ["VALUE"]
     candidates = ["_".join(steps[-length:]) for length in range(1, len(steps) + 1)]
@@ -160,32 +136,19 @@ def _pattern(substitution: Substitution) -> str | None:
     return re.sub("\0[0-9]+\0", lambda match: pieces[match[0]], pattern)
 
 
-def _setter(setter: Setter, entry: Entry, notes: list[Note]) -> Word:
+def _setter(setter: Setter, notes: list[Note]) -> Setter:
     """Return a setter; what is not taken over of it is noted."""
     broken = {path[0]: message for path, message in faults_of_keywords(setter.schema)}
     cases = tuple(f"{_at(setter)}: {key}: {message}" for key, message in broken.items())
-    notes += [Note(LOST, "keywords that mean nothing", "write them anew", (case,)) for case in cases]
+    notes += [Note(LOST, "keywords that mean nothing", "write them anew", cases)] if cases else []
     is_explained = bool(setter.example or setter.description)
     if setter.required and (setter.has_value or not is_explained):
         what = "required setters that ship a value" if setter.has_value else "required setters without a description"
         notes.append(Note(DOUBTFUL, what, f"write what each user has to set with {_REQUIRED}", (_at(setter),)))
-    definition = entry.value
-    assert isinstance(definition, MappingNode)
-    value = to_value(definition)
-    assert isinstance(value, dict)
-    keywords = {key: value[key] for key in (*_ORDER, *value) if key in value and key not in {"x-k8s-cli", *broken}}
-    if setter.description:
-        keywords = {"description": setter.description, **keywords}
-    return Word(
-        setter.name,
-        setter.value,
-        is_setter=True,
-        values=setter.values or () if setter.is_list else None,
-        schema=keywords,
-        required=setter.required and not setter.has_value and is_explained,
-        enum=tuple(setter.enum_values.items()),
-    )
+    schema = {key: value for key, value in setter.schema.items() if key not in broken}
+    schema |= {"description": setter.description} if setter.description else {}
+    return setter._replace(schema=schema, required=setter.required and not setter.has_value and is_explained)
 
 
-def _at(definition: Setter | Substitution) -> str:
+def _at(definition: Definition) -> str:
     return f"{definition.file}:{definition.line}: {definition.name}"

@@ -31,7 +31,7 @@ def joined(notes: Iterable[Note]) -> list[Note]:
     return sorted(once, key=lambda note: (note.kind != LOST, note.what))
 
 
-def checklist(origin: str, notes: Sequence[Note]) -> str:
+def page(origin: str, notes: Sequence[Note]) -> str:
     """Write notes as a page with boxes to tick."""
     lines = [f"# Imported from {origin}", "", "Delete this file when all is done. It is not shipped.", ""]
     for kind, title in ((LOST, "Lost"), (DOUBTFUL, "Doubtful")):

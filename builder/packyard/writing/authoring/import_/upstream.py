@@ -13,7 +13,6 @@ are one part. Files stay as they are, but for edits at the fields that are bound
 from __future__ import annotations
 
 import os
-import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -34,10 +33,11 @@ from packyard.using.setters.krmfile import NAME as KRMFILE
 from packyard.using.setters.krmfile import Krmfile, parse_krmfile
 from packyard.using.setters.packages import DEFINITIONS, KPTFILE
 from packyard.writing.authoring.import_ import kpt, use_cases
-from packyard.writing.authoring.import_.bind import Binder
-from packyard.writing.authoring.import_.meaning import Word
+from packyard.writing.authoring.import_.bind import bind
+from packyard.writing.authoring.import_.meaning import Definition
 from packyard.writing.authoring.import_.note import LOST, Note
 from packyard.writing.authoring.import_.use_cases import kustomizations
+from packyard.writing.source.package import slug
 
 #: Builds a folder as kustomize does: YAML.
 Build = Callable[[str], bytes]
@@ -72,7 +72,7 @@ class Part:
     head: Sequence[Comment] = ()
     krmfile: Krmfile | None = None
     kptfile: Source | None = None
-    words: dict[str, Word] = field(default_factory=dict)
+    defined: dict[str, Definition] = field(default_factory=dict)
 
     def all(self) -> Iterator[Part]:
         """Yield all that it builds on, and the part itself."""
@@ -84,9 +84,9 @@ class Part:
         """Return what may have bound fields."""
         return [*(each for some in self.documents.values() for each in some), *(each for _, each in self.inline)]
 
-    def bind(self, binder: Binder) -> None:
-        """Write setter comments into its files, and take the words that these reach."""
-        edits, self.words = binder.bind(self.read(), self.krmfile)
+    def bind(self, notes: list[Note]) -> None:
+        """Write setter comments into its files, and take the definitions that these reach."""
+        edits, self.defined = bind(self.read(), self.krmfile, notes)
         left = iter(edits)
         for path, documents in self.documents.items():
             own = [edit for _ in documents for edit in next(left)]
@@ -97,7 +97,7 @@ class Part:
             if own := next(left):
                 entry.value = make.literal(proof.apply_to_text(document.source, own, [document]).lstrip("\n"), "")
         if self.kptfile:
-            binder.notes += kpt.functions(self.kptfile)
+            notes += kpt.functions(self.kptfile)
 
     def write(self, says: str) -> dict[str, bytes]:
         """Return its files; ``says`` is what it is, where its author says nothing."""
@@ -123,7 +123,7 @@ class UseCase:
     objects: Sequence[object]
 
 
-class Tree:
+class Upstream:
     """The use cases of a folder, and what they build on."""
 
     def __init__(self, folder: Path, build: Build) -> None:
@@ -147,8 +147,7 @@ class Tree:
         file = self._file(place)
         root = _root(self._wide, file) if file else None
         namespace = root.text("namespace") if root else ""
-        shown = f"{self.sources.shown(folder)} as built"
-        objects = [to_value(each.root) for each in parse_text(source_of(text, shown)) if each.root is not None]
+        objects = objects_of(text, f"{self.sources.shown(folder)} as built")
         try:
             if fault:
                 raise _BeyondPartError(fault)
@@ -299,12 +298,17 @@ def name(parts: Iterable[Part], stem: str) -> None:
     alone = len(parts := [*parts]) == 1
     for part in parts:
         above = _OVERLAYS if part.kind == "Component" else _BASES
-        steps = [re.sub(r"[^a-z0-9]+", "-", step.lower()).strip("-") for step in part.source.split("/")]
+        steps = list(map(slug, part.source.split("/")))
         steps = [step for step in steps if step] or ["base"]
         names = ["-".join([stem, *steps[-length:]]) for length in range(1, len(steps) + 1)]
         names = [*([stem] if alone else []), *names, *(f"{names[-1]}-{number}" for number in range(2, len(taken) + 3))]
         part.folder = next(path for name in names if (path := f"{above}/{name}") not in taken)
         taken.add(part.folder)
+
+
+def objects_of(text: bytes, name: str) -> list[object]:
+    """Return what kustomize built, as plain values."""
+    return [to_value(document.root) for document in parse_text(source_of(text, name)) if document.root is not None]
 
 
 def _plain(document: Document) -> Iterator[Edit]:

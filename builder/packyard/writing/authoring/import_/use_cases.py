@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from posixpath import commonpath, dirname, join, normpath
 from shlex import quote
@@ -12,7 +11,7 @@ from packyard.core.kubernetes import kustomization
 from packyard.core.yaml.node import MappingNode, Node
 from packyard.core.yaml.sources import Sources
 from packyard.using.setters.packages import KPTFILE
-from packyard.writing.source.package import NAME
+from packyard.writing.source.package import NAME, slug
 
 #: A use case has a group and its own step; a folder of this name is no group.
 _GROUPED, _OVERLAYS = 2, "overlays"
@@ -64,7 +63,7 @@ def paths(folders: Sequence[str], prefix: str, shown: str, name: str) -> dict[st
         least = _GROUPED if common != [_OVERLAYS] else 1
         skipped = max(0, min(len(common), *(len(folder.split("/")) - least for folder in folders)))
         marked = {folder: "/".join(folder.split("/")[skipped:]) or name for folder in folders}
-    named = {folder: "/".join(map(_step, path.split("/"))) for folder, path in marked.items()}
+    named = {folder: "/".join(map(slug, path.split("/"))) for folder, path in marked.items()}
     for folder, path in named.items():
         if any(outer.startswith(f"{path}/") for outer in named.values()):
             named[folder] = f"{path}/{_OUTER}"  # beside those in it
@@ -75,10 +74,6 @@ def paths(folders: Sequence[str], prefix: str, shown: str, name: str) -> dict[st
             hint = "rename the folder: lower case letters, digits and dashes"
             raise InputError(Problem(f"{path!r} {what}", file=folder, hint=hint))
     return named
-
-
-def _step(text: str) -> str:
-    return re.sub(r"[^a-z0-9]+", "-", text.lower()).strip("-")
 
 
 def root(sources: Sources, path: str) -> Node | None:
