@@ -33,7 +33,6 @@ from packyard.writing.source.workspace import Workspace
 
 ROWS = BUNDLES
 EXAMPLE = "packyard publish --version 1.0.0 --to CHANNEL"
-_AT_ONCE = 8  # bundles that are uploaded at a time
 _SHOWN = 5  # shards that are missing
 
 
@@ -66,14 +65,14 @@ def run(arguments: argparse.Namespace) -> int:
     with tempfile.TemporaryDirectory(prefix="packyard-") as folder:
         packed = _pack(arguments, workspace, part, Path(folder))
         if arguments.dry_run:
-            uploads = compare(store, packed, access.current(store, preferences.trust(arguments.to)), at_once=_AT_ONCE)
+            uploads = compare(store, packed, access.current(store, preferences.trust(arguments.to)))
             _print(store, [(upload.entry, upload.outlook) for upload in uploads], arguments.output)
             return 0
         attest = _attest(workspace, Path(folder), key)
         close = arguments.version if arguments.close else ""
         by = publisher(arguments.to, key)
         with progress.of(part) as done:
-            published = publish(store, packed, by, attest=attest, at_once=_AT_ONCE, done=done, close=close, shard=shard)
+            published = publish(store, packed, by, attest=attest, done=done, close=close, shard=shard)
     _print(store, published, arguments.output)
     signing.tell_unsigned(key)
     if close:
