@@ -18,7 +18,7 @@ import webbrowser
 from pathlib import Path
 from shlex import quote
 
-from packyard.cli import declare, output, progress
+from packyard.cli import declare, output, progress, streams
 from packyard.cli.channels import listed, open_channel
 from packyard.cli.rows import Rows
 from packyard.cli.sharing import web_content
@@ -82,7 +82,7 @@ def _open(arguments: argparse.Namespace) -> int:
             raise UnavailableError(Problem(problem, hint="choose another: --port PORT")) from error
         address = f"http://{HOST}:{serving.server_port}/"
         ROWS.show([(address, "serving")], arguments.output)
-        output.flush()
+        streams.flush()
         output.note("Ctrl-C ends it")
         with serving:
             if output.on_terminal():
