@@ -28,7 +28,7 @@ class PackageFiles(NamedTuple):
 
     ``where`` stands before paths in messages; it is empty, or ends in a slash. ``name`` is that of the file with the
     definitions, empty where there is none. A pipeline of kpt reaches the files of packages below, too. Lint alone looks
-    at ``patches``, files of RFC 6902 in which nothing is bound, and ``programs``, files that others share.
+    at ``patches``, files of RFC 6902 in which nothing is bound.
     """
 
     krmfile: bytes
@@ -36,7 +36,6 @@ class PackageFiles(NamedTuple):
     where: str = ""
     name: str = NAME
     patches: Mapping[str, bytes] = {}
-    programs: Mapping[str, bytes] = {}
 
     @property
     def is_of_kustomize(self) -> bool:

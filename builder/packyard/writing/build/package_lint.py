@@ -11,6 +11,7 @@ from dataclasses import asdict, dataclass, field, replace
 
 from packyard.core.bundle.manifest import LIBRARY
 from packyard.core.errors import InputError, Problem
+from packyard.core.kubernetes import kustomization
 from packyard.using.kustomize.idle import Idle
 from packyard.using.options.folder import NAME as OPTIONS
 from packyard.using.options.folder import PROGRAMS, needed
@@ -121,7 +122,7 @@ def _judged(
 ) -> tuple[list[Parsed], list[Finding]]:
     """Return the directories of a package parsed, and what is wrong with each, alone and with each option."""
     judges = judges_of(here)
-    parsed = [parse(files, here.sources.memo) for files in packages]
+    parsed = [parse(files) for files in packages]
     findings = [finding for pair in zip(packages, parsed, strict=True) for finding in find(*pair, judges=judges)]
     below = f"/{OPTIONS}/"
     defined = next((use_case.definitions for use_case in parsed if use_case.where.endswith(below)), Definitions())
@@ -144,13 +145,14 @@ def package_files(draft: Draft) -> list[PackageFiles]:
 
 def _files(name: str, folders: Iterable[str], members: Mapping[str, bytes]) -> list[PackageFiles]:
     directories: list[PackageFiles] = []
-    programs = {path: data for path, data in members.items() if f"/{PROGRAMS}/" in path}
+    programs = [path for path in members if f"/{PROGRAMS}/" in path and posixpath.basename(path) == kustomization.FILE]
     for folder in folders:
         below = f"{folder}/"
         files = {path.removeprefix(below): data for path, data in members.items() if path.startswith(below)}
         krmfile = files.pop(KRMFILE, EMPTY + b"\n")
         patches = {path: files.pop(path) for path in list(files) if not path.endswith(".yaml")}
-        directories.append(PackageFiles(krmfile, files, f"{name}/{below}", patches=patches, programs=programs))
+        files |= {posixpath.relpath(path, folder): members[path] for path in programs}
+        directories.append(PackageFiles(krmfile, files, f"{name}/{below}", patches=patches))
     return directories
 
 

@@ -22,7 +22,6 @@ from packyard.core.files.tree import Tree
 from packyard.core.kubernetes import kustomization, schemas
 from packyard.core.kubernetes.kinds import CUSTOM
 from packyard.core.kubernetes.schemas import Judge
-from packyard.core.work.memo import Memo
 from packyard.core.yaml.document import parse_file, walk
 from packyard.core.yaml.node import Document, MappingNode
 from packyard.core.yaml.values import to_value
@@ -39,8 +38,8 @@ from packyard.writing.checks.parsed import Parsed, parse
 
 _CHART = "Chart.yaml"
 _PAGE = re.compile(r"\.(md|markdown)\Z", re.IGNORECASE)
-#: Files that use cases of a package share.
-_PROGRAM = re.compile(rf"(^|/){PROGRAMS}/[^/]+/([^/]+\.(py|sh)|{re.escape(kustomization.FILE)})\Z")
+#: Components that use cases of a package share.
+_PROGRAM = re.compile(rf"(^|/){PROGRAMS}/[^/]+/{re.escape(kustomization.FILE)}\Z")
 _PATCHES = (".json6902",)
 #: What Go's templates and Jinja fill in.
 _TEMPLATE = re.compile(rb"\{\{|\{%")
@@ -117,11 +116,13 @@ def _open(tree: Tree) -> _Opened:
     files = [f"{folder}/{name}" if folder else name for folder, _, names in tree.walk() for name in names]
     charts = [posixpath.dirname(file) for file in files if posixpath.basename(file) == _CHART]
     programs = {file: tree.read(file) for file in files if _PROGRAM.search(file) and tree.has_file(file)}
-    packages, memo = dict[str, PackageFiles](), Memo()
+    packages = dict[str, PackageFiles]()
     for folder, package in _packages(tree, files):
-        package = package._replace(programs=_of_own(programs, folder, tree))
+        shared = {posixpath.relpath(path, folder or "."): data for path, data in programs.items()}
+        beside = {path: data for path, data in shared.items() if path.startswith("..")}
+        package = package._replace(resources={**package.resources, **beside})
         packages[folder] = _without_charts(charts, folder, package)
-    parsed = {folder: parse(package, memo) for folder, package in packages.items()}
+    parsed = {folder: parse(package) for folder, package in packages.items()}
     is_known = all(each.krmfile for each in parsed.values())  # otherwise pages may speak of setters that are not read
     own = parsed.items() if is_known else ()
     setters = {folder: each.definitions.setters for folder, each in own if each.definitions.setters}
@@ -166,14 +167,6 @@ def _with_definitions(judges: Sequence[Judge], parsed: Iterable[Parsed]) -> list
     for name, values in by_file.items():
         own.append(schemas.of_definitions(name, values))  # of two of one kind either may be the cluster's
     return [*own, *(judge.without(schemas.kinds_of(own)) for judge in judges)] if own else list(judges)
-
-
-def _of_own(programs: Mapping[str, bytes], folder: str, tree: Tree) -> dict[str, bytes]:
-    """Return the programs of the bundle that a folder is part of; where nobody says which one that is, all."""
-    above = folder
-    while above and not tree.has_file(f"{above}/{manifest.FILE}"):
-        above = posixpath.dirname(above)
-    return {path: data for path, data in programs.items() if not above or path.startswith(f"{above}/")}
 
 
 def _packages(tree: Tree, files: Sequence[str]) -> Iterator[tuple[str, PackageFiles]]:
