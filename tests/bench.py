@@ -31,9 +31,9 @@ from packyard.core.yaml.document import parse_file
 from packyard.running.runs import kubectl
 from packyard.running.runs.record import NUMBER
 from packyard.running.runs.run import LABEL
-from packyard.sharing.publishing.publish import publish
 from packyard.sharing.stores.directory import DirectoryStore
 from running import made
+from sharing.examples import publish
 
 Call = Callable[[], object]
 
