@@ -155,8 +155,7 @@ def _load(text: bytes) -> Object:
 def package_files(files: Mapping[str, bytes], where: str = "") -> PackageFiles:
     """Return a directory, or the options of a package, as the setters' room knows it."""
     resources = {path: data for path, data in files.items() if path.endswith(".yaml")}
-    patches = {path: data for path, data in files.items() if path not in {*resources, KRMFILE}}
-    return PackageFiles(files.get(KRMFILE, b""), resources, where, patches=patches)
+    return PackageFiles(files.get(KRMFILE, b""), resources, where)
 
 
 def _setters(files: PackageFiles) -> Mapping[str, Setter]:

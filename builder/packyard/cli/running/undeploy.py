@@ -16,8 +16,8 @@ from packyard.cli.running import clusters
 from packyard.cli.running.clusters import REFERENCE
 from packyard.core.errors import InputError, PackyardError, Problem, UnavailableError, UsageError, refuse
 from packyard.core.kubernetes.lenient import finalizers
+from packyard.running.runs import look, undeploy
 from packyard.running.runs import record as records
-from packyard.running.runs import undeploy
 from packyard.running.runs.kubectl import Kubectl
 from packyard.running.runs.record import RunRecord
 from packyard.running.runs.run import Object, Reference
@@ -93,7 +93,7 @@ def _delete(client: Kubectl, arguments: argparse.Namespace, removal: Removal) ->
             clusters.seconds(arguments),
         )
         refuse((_held(client, reference, item) for reference, item in sorted(left.items())), UnavailableError)
-        undeploy.forget(client, removal)
+        look.delete(client, removal.records)
     except (PackyardError, KeyboardInterrupt):
         again = client.packyard("undeploy", *removal.runs, *declare.given(arguments, "delete-claims"))
         output.warning(f"objects may be left, and the records are; {again} deletes the rest")

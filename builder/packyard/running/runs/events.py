@@ -7,7 +7,7 @@ such objects, also of other runs, it belongs to that with the longest name.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import NamedTuple
+from dataclasses import dataclass
 
 from packyard.core.kubernetes.lenient import Object, mapping, text
 from packyard.running.runs import look
@@ -15,7 +15,8 @@ from packyard.running.runs.kubectl import Kubectl
 from packyard.running.runs.record import RunRecord
 
 
-class Event(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Event:
     """What happened to an object, ``count`` times, the last time at ``when``; the ``type`` is Normal or Warning."""
 
     when: str
