@@ -4,7 +4,7 @@
 # program: its tools.go imports the program, or it is the program itself; manifests/ pins the modules that its files come from;
 # those with a package.json are of npm, with a requirements.txt of PyPI. TRUST takes long to build, and `test-trust` alone needs it.
 # Temporary files are in memory where that has room, as the disk is what most tests wait for.
-# Those that share what their module makes run in one process.
+# Those that share what their module makes run in one process, and so do those that ask a cluster.
 
 CPUS   := $(shell nproc 2>/dev/null || getconf _NPROCESSORS_ONLN)
 PYTHON ?= python3
@@ -93,7 +93,7 @@ clean:  ## remove everything that the targets made
 tools: $(TOOLS)  #- build the pinned real programs that tests compare with, into .tools/
 
 oracle: .venv/.nightly $(ORACLE)  #- ask kustomize 3.8.7 and 4.5.4 and an API server, as each push does
-	$(ALL_REQUIRED) -n 1 --part oracle $(ARGS)
+	$(ALL_REQUIRED) -n $(JOBS) --part oracle $(ARGS)
 
 breaks: $(TEST)  #- make each break of tests/breaks/ in a copy, and see that tests find it (ARGS='NAME…' chooses)
 	PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/python tests/breaks.py $(ARGS)

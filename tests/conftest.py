@@ -45,7 +45,7 @@ PARTS = {
         "registry_with_referrers", "registry_without_deletes", "versitygw",
     },
     "kustomize": {
-        "apply_setters", "kpt", "kustomize", "kustomize3", "kustomize4", "kustomize5", "list_setters", "tarlist",
+        "apply_setters", "kpt", "kustomize", "kustomize3", "kustomize4", "kustomize5", "list_setters",
     },
     "whole": {"bin_dir", "busybox", "curl", "fish", "other_pythons", "tar", "web_dir", "wget", "zsh"},
 }  # fmt: skip
@@ -68,13 +68,15 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def pytest_itemcollected(item: pytest.Item) -> None:
-    """Have those that share what takes seconds run in one process: what their module makes, or a package composed.
+    """Have those that share what takes seconds run in one process: a cluster, what their module makes, a package.
 
     A test's own group goes first.
     """
     if item.get_closest_marker("xdist_group"):
         return
-    if _shares_what_a_module_makes(item):
+    if part_of(item) == "clusters":
+        item.add_marker(pytest.mark.xdist_group("clusters"))
+    elif _shares_what_a_module_makes(item):
         item.add_marker(pytest.mark.xdist_group(str(item.path)))
     elif package := getattr(_params(item).get("package"), "name", ""):
         item.add_marker(pytest.mark.xdist_group(f"package {package}"))
@@ -201,12 +203,6 @@ def apply_setters() -> Path:
 def list_setters() -> Path:
     """kpt's own function list-setters v0.1.0."""
     return real.pinned_program("list-setters")
-
-
-@pytest.fixture(scope="session")
-def tarlist() -> Path:
-    """Go's archive reader: ``tarlist FILE.tar.gz`` prints name, mode, size, type and SHA-256 of each entry."""
-    return real.pinned_program("tarlist")
 
 
 @pytest.fixture(scope="session")

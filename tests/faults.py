@@ -190,20 +190,6 @@ def state_of(process: int) -> str:
         return ""
 
 
-def until_nobody_reads(pipe: Path) -> None:
-    """Wait for the end of what had a named pipe open and was killed: it is gone when a busy machine comes to it."""
-    end = time.monotonic() + 60
-    while True:
-        try:
-            os.close(os.open(pipe, os.O_WRONLY | os.O_NONBLOCK))
-        except OSError as error:
-            if error.errno != errno.ENXIO:
-                raise
-            return  # nobody has it open
-        assert time.monotonic() < end, f"{pipe} is read"
-        time.sleep(0.02)
-
-
 def content(root: Path) -> dict[str, bytes]:
     """Return the files below a folder, those of an interrupted change left out."""
     left = {str(file.relative_to(root)) for file in leftovers(root)}

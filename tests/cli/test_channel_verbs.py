@@ -8,9 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from packyard.sharing.publishing.publish import publish
 from packyard.sharing.stores import open_store
-from sharing.examples import bundle, list_otherwise
+from sharing.examples import bundle, list_otherwise, publish
 from tiny import done, packyard
 
 

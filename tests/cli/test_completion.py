@@ -6,7 +6,6 @@ import os
 import pty
 import re
 import select
-import shlex
 import subprocess
 import sys
 from importlib import import_module
@@ -153,17 +152,3 @@ def test_a_tab_completes(package: Path, shell: str) -> None:
     expected = [[word.replace("~", str(package)).rstrip("/") for word in words] for _, words in TYPED]
     found = typed(package, shell, [line for line, _ in TYPED])
     assert [[word.rstrip("/") for word in words] for words in found] == expected
-
-
-@pytest.mark.nightly
-def test_fish_completes(package: Path) -> None:
-    completions = "; ".join(f"complete -C {shlex.quote(line)} | string collect; echo ==" for line, _ in TYPED)
-    done = subprocess.run(
-        [real.program("fish"), "--no-config", "-c", f"packyard completion fish | source; {completions}"],
-        cwd=package,
-        env=with_packyard(package),
-        capture_output=True,
-        text=True,
-    )
-    offered = [[line.split("\t")[0] for line in text.split("\n") if line] for text in done.stdout.split("==\n")[:-1]]
-    assert offered == [[words[-1]] for _, words in TYPED], done.stderr

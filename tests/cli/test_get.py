@@ -11,9 +11,8 @@ from pathlib import Path
 import pytest
 
 from packyard.core.bundle import lock
-from packyard.sharing.publishing.publish import publish
 from packyard.sharing.stores.directory import DirectoryStore
-from sharing.examples import bundle
+from sharing.examples import bundle, publish
 from tiny import done, packyard
 
 #: What makes bundles, and the libraries that it needs.

@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 
 import tiny
+from documents.test_json import documented, seen
 from running import stub
 from tiny import packyard
 
@@ -21,6 +22,7 @@ GOLDENS = Path(__file__).with_name("goldens")
 #: What a verb is called with, in the order of a day of work. DIR is the use case, OUT where bundles are.
 VERBS = {
     "init": "init zoo",
+    "new --list": "new --list --workspace other",
     "new": "new hello --base one --workspace other",
     "import": "import other/bases/one --workspace zoo",
     "lint": "lint broken",
@@ -47,7 +49,6 @@ VERBS = {
     "deploy": "deploy DIR --no-doctor",
     "status": "status",
     "status RUN": "status first",
-    "logs --events": "logs first --events",
     "results": "results first",
     "rollback --list": "rollback first --list",
     "rollback": "rollback first 1",
@@ -100,7 +101,9 @@ def test_a_verb_prints_what_it_printed(name: str, printed: dict[str, str]) -> No
         return "TIME" if match["time"] else f"{match['digest'] or ''}DIGEST"
 
     text = _CHANGING.sub(settled, printed[name])
-    json.loads(text)
+    verb = next(verb for verb in (name, name.partition(" ")[0], f"{name} FILE") if verb in documented())
+    for field, names in seen(json.loads(text)).items():
+        assert names == (documented()[verb].get(field) or names)  # of `render` it is what the objects have
     golden = GOLDENS / f"{name.replace('/', '-').replace(' ', '-').replace(':', '-')}.json"
     if os.environ.get("PACKYARD_WRITE") == "1":
         tiny.write(golden, text)

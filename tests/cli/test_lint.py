@@ -43,13 +43,6 @@ def test_of_a_broken_file_nothing_else_is_found(path: str, tmp_path: Path, monke
     assert len([each for each in found(".") if each["file"] == (root / path).name]) <= 1
 
 
-def test_annotations_of_github_escape_what_is_special_there(folder: Path) -> None:
-    lines = tiny.run("lint", folder, "--output", "github")[1].splitlines()
-    named = next(line for line in lines if "title=no-name" in line)
-    file = str(folder / "a.yaml").replace(",", "%2C")
-    assert named.startswith(f"::error file={file},line=4,col=9,title=no-name::'a, b:c%25' is not")
-
-
 def test_warnings_fail_where_they_are_to_fail_and_taste_is_of_workspaces(folder: Path, tmp_path: Path) -> None:
     tiny.write(folder / "a.yaml", TEXT.replace("a, b:c%", "a").replace("a: 1", 'a: "1"'))
     assert tiny.run("lint", folder, "--strict")[:2] == (0, "")

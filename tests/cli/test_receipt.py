@@ -14,8 +14,8 @@ import tiny
 from packyard.core.bundle import bundle
 from packyard.core.bundle.archive import Member
 from packyard.core.bundle.manifest import Manifest
-from packyard.sharing.publishing.publish import publish
 from packyard.sharing.stores.directory import DirectoryStore
+from sharing.examples import publish
 from sharing.servers import Server, answer, answering
 from tiny import done, packyard, refused
 

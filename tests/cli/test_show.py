@@ -11,8 +11,8 @@ import pytest
 import tiny
 from packyard.core.bundle import Manifest, build
 from packyard.core.bundle.archive import Member
-from packyard.sharing.publishing.publish import publish
 from packyard.sharing.stores.directory import DirectoryStore
+from sharing.examples import publish
 from tiny import done
 
 NAME = "llm-serving"

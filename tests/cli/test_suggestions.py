@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import shutil
 from importlib import import_module
 from pathlib import Path
@@ -110,10 +111,11 @@ def test_a_folder_above_packages_names_these_and_not_all_their_use_cases(tmp_pat
         ("set multi-node RUN_NAME=a WORKERS =3", "type RUN_NAME=a WORKERS=3"),
         ("render multi-node WORKERS= 3", "type WORKERS=3"),
         ("set WORKERS=3 multi-node", "DIR goes first; type packyard set multi-node WORKERS=3"),
+        ("set multi-node 'WORKERS = 3'", "there are blanks around =; type 'WORKERS=3'"),
     ],
 )
 def test_values_that_are_misplaced_are_told_as_they_are_typed(root: Path, words: str, meant: str) -> None:
-    process = packyard(*words.split(), cwd=root)
+    process = packyard(*shlex.split(words), cwd=root)
     assert process.returncode == 2
     assert meant in process.stderr
 

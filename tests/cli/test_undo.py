@@ -13,6 +13,7 @@ import pytest
 import reading
 import tiny
 from tiny import COMMAND, done, environment, packyard
+from using.options import optioned
 
 KRMFILE = tiny.text("undo/Krmfile")
 RESOURCE = 'a:   a # {"$openapi":"n"}\r\nb: v # why\nc: v:1 # é\n\nd: a-x # {"$openapi":"s"}'
@@ -129,6 +130,16 @@ def test_an_older_change_than_the_last_is_undone_only_where_somebody_says_so(pac
     assert "do not show the last change, n=c; the one before it is n=b" in refused.stderr
     done("undo", package, "--yes")
     assert reading.files(package) == before
+
+
+def test_of_several_packages_none_is_undone_unasked(tmp_path: Path) -> None:
+    for name in ("one", "two"):
+        optioned.package(tmp_path / name)
+    done("set", tmp_path / "one/tiny-k8s" / optioned.MULTI, "WORKERS=3")
+    refused = packyard("undo", cwd=tmp_path)
+    assert refused.returncode == 1
+    assert "of several packages here one/tiny-k8s was changed last, by WORKERS=3" in refused.stderr
+    done("undo", "--yes", cwd=tmp_path)
 
 
 def test_of_a_package_that_is_gone_nothing_is_undone(package: Path, tmp_path: Path) -> None:

@@ -82,25 +82,6 @@ def leader_worker_set(name: str) -> Object:
     }
 
 
-def workflow(name: str, fates_of: Mapping[str, str]) -> Object:
-    """Return a Workflow of steps side by side, by their names and fates."""
-    steps = [{"name": each, "template": each} for each in fates_of]
-    templates = [
-        {
-            "name": each,
-            "metadata": {"annotations": {fates.ANNOTATION: fate}},
-            "container": {"image": "registry.example/training:1", "command": ["true"], "securityContext": CONFINED},
-        }
-        for each, fate in fates_of.items()
-    ]
-    spec = {
-        "entrypoint": "all",
-        "securityContext": IDENTITY,
-        "templates": [{"name": "all", "steps": [steps]}, *templates],
-    }
-    return {"apiVersion": "argoproj.io/v1alpha1", "kind": "Workflow", "metadata": {"name": name}, "spec": spec}
-
-
 def fated(name: str, fate: str) -> Object:
     """Return the change that gives a pod another fate."""
     return {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": name, "annotations": {fates.ANNOTATION: fate}}}

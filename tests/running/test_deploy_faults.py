@@ -16,9 +16,9 @@ from controlplane import webhooks
 from controlplane.api import Api, Object
 from packyard.core.errors import ConflictError
 from packyard.running.runs import kubectl as kubectls
+from packyard.running.runs import look, undeploy
 from packyard.running.runs import plan as deploying
 from packyard.running.runs import record as records
-from packyard.running.runs import undeploy
 from packyard.running.runs.kubectl import Kubectl
 from packyard.running.runs.run import LABEL
 from running.made import WHEN
@@ -91,7 +91,7 @@ def test_ctrl_c_after_every_call_leaves_what_the_next_undeploy_deletes(
     def delete() -> None:
         removal = undeploy.find(client, records.read_all(client))
         undeploy.delete(client, removal, claims=False)
-        undeploy.forget(client, removal)
+        look.delete(client, removal.records)
 
     for at in range(1, 5):
         made(client, config_map(x="1"))

@@ -33,69 +33,20 @@ class Printer:
                 file.write(f"{datetime.now(UTC):%Y-%m-%dT%H:%M:%S.%f}000Z stdout F ".encode() + line + b"\n")
         self._declare(pod)
 
-    def print_previous(self, pod: str, line: bytes) -> None:
-        """Say what a pod printed before its last restart."""
-        self._file(pod, "previous").write_bytes(b"2026-01-01T00:00:00.000000000Z stdout F %s\n" % line)
-        self._declare(pod, previous="true")
+    def _file(self, pod: str) -> Path:
+        return self.folder / f"{pod}.log"
 
-    def _file(self, pod: str, kind: str = "log") -> Path:
-        return self.folder / f"{pod}.{kind}"
-
-    def _declare(self, pod: str, **options: str) -> None:
-        files = {"logsFile": str(self._file(pod)), "previousLogsFile": str(self._file(pod, "previous"))}
-        spec = {"logs": [{"containers": ["training"], "follow": True, **files}]}
+    def _declare(self, pod: str) -> None:
+        spec = {"logs": [{"containers": ["training"], "follow": True, "logsFile": str(self._file(pod))}]}
         item = {"apiVersion": "kwok.x-k8s.io/v1alpha1", "kind": "Logs", "metadata": {"name": pod}, "spec": spec}
         self.api.apply(item, self.namespace).expect_done()
         address = f"{self.api.server}{self.api.path('v1', 'Pod', self.namespace)}/{pod}/log"
-        wait(lambda: [] if self.api.session.get(address, params=options).status_code == 200 else [f"{pod} has no log"])
+        wait(lambda: [] if self.api.session.get(address).status_code == 200 else [f"{pod} has no log"])
 
 
 @pytest.fixture
 def printer(cluster: Api, namespace: str, tmp_path: Path) -> Printer:
     return Printer(cluster, namespace, tmp_path)
-
-
-def test_logs_are_of_the_launcher_or_of_the_pods_that_are_meant(
-    client: Kubectl, flags: tuple[str, ...], printer: Printer, cluster: Api, namespace: str
-) -> None:
-    made.put(client, {"mpi": [made.mpi_job("mpi", "run")]})
-    settled(client, mpi="running")
-    for pod in cluster.list("v1", "Pod", namespace):
-        printer.print(
-            pod["metadata"]["name"], b"first", b"\xff\x1b[31mlast of " + pod["metadata"]["name"][:12].encode()
-        )
-
-    def logs(*words: str) -> bytes:
-        with started("logs", "mpi", *words, *flags, text=False) as process:
-            return process.communicate()[0]
-
-    assert logs() == b"first\n\xff\x1b[31mlast of mpi-launcher\n"
-    (launcher,) = [each for each in cluster.list("v1", "Pod", namespace) if "launcher" in each["metadata"]["name"]]
-    printer.print(launcher["metadata"]["name"], b"x" * 200_000)
-    assert logs("--tail=1") == b"x" * 200_000 + b"\n"
-    assert logs("--role=worker", "--index=1", "--tail=1") == b"\xff\x1b[31mlast of mpi-worker-1\n"
-    assert sorted(logs("--role=worker").splitlines()) == [
-        b"[pod/mpi-worker-0/training] first",
-        b"[pod/mpi-worker-0/training] \xff\x1b[31mlast of mpi-worker-0",
-        b"[pod/mpi-worker-1/training] first",
-        b"[pod/mpi-worker-1/training] \xff\x1b[31mlast of mpi-worker-1",
-    ]
-
-
-def test_a_pod_without_a_log_says_why(client: Kubectl, flags: tuple[str, ...], printer: Printer) -> None:
-    runs = {"stuck": [made.job("stuck", "unpullable")], "none": [made.job("none", "run", suspend=True)]}
-    made.put(client, {**runs, "again": [made.pod("again", "restart")]})
-    settled(client, stuck="failing", none="starting", again="running")
-    wait(lambda: [] if "image" in packyard("status", "stuck", *flags).stdout else ["the pod is not stuck"])
-    stuck = packyard("logs", "stuck", *flags)
-    assert (stuck.returncode, stuck.stdout) == (1, "")
-    assert " has not started: image cannot be pulled: the registry does not have registry.example" in stuck.stderr
-    none = packyard("logs", "none", *flags)
-    assert none.returncode == 1
-    assert "run none has no pods; it is starting: Job none is suspended" in none.stderr
-    printer.print_previous("again", b"the end before")
-    with started("logs", "again", "--previous", *flags) as process:
-        assert process.communicate()[0] == "the end before\n"
 
 
 def test_following_waits_for_the_start_and_ends_with_the_run(
@@ -168,15 +119,10 @@ def test_of_pods_in_one_place_the_newest_is_meant() -> None:
     assert status.choose(seen) == [second]
     with pytest.raises(InputError, match=r"has no pod 1 of role worker \(they are counted from 0 to 0\)"):
         status.choose(seen, "worker", 1)
-    with pytest.raises(InputError, match=r"no container 'c' \(its containers: a, b\)"):
-        status.container(second, "c")
 
 
-def test_pods_of_a_role_are_read_by_a_label_that_no_other_pod_has() -> None:
-    workers, launcher = [pod("w-0", "worker", 0), pod("w-1", "worker", 1)], pod("l", "launcher", 0)
-    whole = run_of(*workers, launcher)
-    assert logs.words(whole, [*workers, launcher], "")[1] == "--selector=packyard/run=one"
-    assert logs.words(whole, workers, "b")[1:] == [
-        "--selector=packyard/run=one,role=worker", "--prefix", "--max-log-requests=3", "--container=b"
-    ]  # fmt: skip
-    assert logs.words(whole, [launcher], "") == ["logs", "l"]
+def test_one_call_reads_all_pods_of_a_run() -> None:
+    pods = [pod("w-0", "worker", 0), pod("w-1", "worker", 1)]
+    whole = ["logs", "--selector=packyard/run=one", "--prefix", "--max-log-requests=2"]
+    assert logs.words(run_of(*pods), pods) == whole
+    assert logs.words(run_of(*pods), pods[:1]) == ["logs", "w-0"]

@@ -116,27 +116,9 @@ def test_an_option_that_is_enabled_requires_what_its_krmfile_says(use_case: Path
     tiny.write(root / "overlays/options/tracing/kustomization.yaml", option)
     krmfile = "requires:\n- operator: Tracer\n  definitions: [traces.example.com]\n  oldest: '3.1'\n"
     tiny.write(root / "overlays/options/tracing/Krmfile", OF_PART.partition("requires:")[0] + krmfile)
-    options = Path(tiny.__file__).parents[1] / "docs/readme/70-options.md"
-    tiny.write(root / "packages/p/docs/70-options.md", options.read_text())
     done("build", "p", "--version", "2", "--to", tmp_path / "out", cwd=root)
-    package = use_case.parents[1]
-    assert "| Traces requests. Needs Tracer 3.1 or later |" in (package / "README.md").read_text()
     done("enable", use_case, "tracing")
     assert [each.operator for each in Rendered.of(use_case, {}, path="").required if each.operator] == [
         "KubeRay",
         "Tracer",
     ]
-
-
-def test_faults_are_told_at_their_lines(use_case: Path) -> None:
-    root = use_case.parents[3] / "workspace"
-    tiny.replace(root / "packages/p/package.yaml", '"1.31"', '"31"')
-    tiny.replace(root / "packages/p/package.yaml", "keys:", "key:")
-    said = tiny.refused("lint", "--workspace", root)
-    assert "package.yaml:10:16: requires.kubernetes: '31' is not of the form of 1.31" in said
-    assert "package.yaml:9:22: requires.key: is not a known key (did you mean 'keys'?)" in said
-    tiny.replace(root / "packages/p/package.yaml", '"31"', '"1.31"')
-    tiny.replace(root / "packages/p/package.yaml", "key:", "keys:")
-    tiny.replace(root / "bases/ray/Krmfile", "  definitions: [rayjobs.ray.io]\n", "")
-    said = tiny.refused("lint", "--workspace", root)
-    assert "bases/ray/Krmfile:4:3: requires: does not say what the operator brings" in said

@@ -24,9 +24,10 @@ from packyard.sharing.entry import IndexEntry
 from packyard.sharing.fetching import fetch as fetching
 from packyard.sharing.fetching.fetch import Fetching
 from packyard.sharing.index import access
-from packyard.sharing.index.access import UNSIGNED, Publisher
+from packyard.sharing.index.access import UNSIGNED, Memory, Publisher
 from packyard.sharing.index.index import KEY, Index
-from packyard.sharing.index.memory import Memory
+from packyard.sharing.publishing import publish as publishing
+from packyard.sharing.publishing.publish import Upload
 from packyard.sharing.stores.directory import DirectoryStore
 from packyard.sharing.stores.store import Store
 from packyard.sharing.trust.keys import NOBODY, SigningKey, Trust
@@ -83,6 +84,14 @@ def list_otherwise(folder: Path, name: str, version: str, **changes: Any) -> Non
     for key, data in after.files.items():
         (folder / key).write_bytes(data)
     (folder / KEY).write_bytes(after.payload())
+
+
+def publish(
+    store: Store, bundles: Iterable[Bundle], by: Publisher = UNSIGNED, **how: Any
+) -> list[tuple[IndexEntry, str]]:
+    """Publish bundles that are in memory."""
+    uploads = [Upload(entry=IndexEntry.of(made), data=partial(getattr, made, "data")) for made in bundles]
+    return publishing.publish(store, uploads, by, **how)
 
 
 def close(store: Store, version: str, by: Publisher = UNSIGNED) -> None:

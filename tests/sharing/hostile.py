@@ -18,9 +18,8 @@ from typing import Any
 from packyard.core.digest import Digest
 from packyard.core.errors import PackyardError
 from packyard.sharing.index.index import KEY, record_key
-from packyard.sharing.publishing.publish import publish
 from packyard.sharing.stores.directory import DirectoryStore
-from sharing.examples import bundle
+from sharing.examples import bundle, publish
 
 BUNDLES = [bundle("bert", "1.0", "one"), bundle("bert", "1.1", "two"), bundle("gpt", "1.0", "three")]
 FOLDERS = ["index", "index/p", "index/p/bert", "1.0", "1.1"]

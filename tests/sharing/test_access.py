@@ -16,16 +16,14 @@ from packyard.sharing.entry import PROVENANCE, SIGSTORE, IndexEntry, bundle_key
 from packyard.sharing.fetching import fetch as fetching
 from packyard.sharing.fetching.fetch import Fetching
 from packyard.sharing.index import access
-from packyard.sharing.index.access import OlderError, Publisher
+from packyard.sharing.index.access import Memory, OlderError, Publisher
 from packyard.sharing.index.index import KEY as INDEX
-from packyard.sharing.index.memory import Memory
 from packyard.sharing.publishing import fsck
-from packyard.sharing.publishing.publish import publish
 from packyard.sharing.publishing.yank import yank
 from packyard.sharing.stores.directory import DirectoryStore
 from packyard.sharing.trust.keys import NOBODY, SigningKey, Trust
 from packyard.sharing.trust.provenance import Statement
-from sharing.examples import bundle, close, versions
+from sharing.examples import bundle, close, publish, versions
 
 KEY, OTHER = SigningKey.new(), SigningKey.new()
 TRUST = Trust.of(KEY.public)

@@ -16,14 +16,13 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 
 from packyard.sharing.index.access import Publisher
 from packyard.sharing.publishing.gc import Policy, gc
-from packyard.sharing.publishing.publish import publish
 from packyard.sharing.publishing.yank import yank
 from packyard.sharing.stores import open_store
 from packyard.sharing.stores.directory import DirectoryStore
 from packyard.sharing.stores.store import Store
 from packyard.sharing.trust.keys import SigningKey
 from sharing.buckets import BUCKET, Opener
-from sharing.examples import add_to_index, bundle, close, entry
+from sharing.examples import add_to_index, bundle, close, entry, publish
 from sharing.servers import answering, files
 
 KEY = SigningKey.new()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from packyard.sharing.stores.content import cache_control, content_type
+from packyard.sharing.stores.bucket import cache_control, content_type
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from packyard.core.errors import ConflictError, InputError, IntegrityError
+from packyard.core.errors import ConflictError, IntegrityError
 from packyard.sharing.entry import IndexEntry
 from packyard.sharing.fetching.fetch import Fetching
 from packyard.sharing.index import access
@@ -16,13 +16,12 @@ from packyard.sharing.index.index import KEY as KEY_OF_INDEX
 from packyard.sharing.publishing import fsck
 from packyard.sharing.publishing.copy import chosen, copy
 from packyard.sharing.publishing.gc import Policy, gc
-from packyard.sharing.publishing.publish import publish
 from packyard.sharing.publishing.yank import yank
 from packyard.sharing.stores.directory import DirectoryStore
 from packyard.sharing.stores.store import Store
 from packyard.sharing.trust.keys import SigningKey, Trust
 from packyard.sharing.trust.provenance import Statement
-from sharing.examples import bundle, close, fetch
+from sharing.examples import bundle, close, fetch, publish
 
 KEY, OTHER = SigningKey.new(), SigningKey.new()
 TRUST = Trust.of(KEY.public)
@@ -123,15 +122,6 @@ def test_what_is_named_is_copied(texts: list[str], versions: list[str], source: 
     entries, exact = chosen(access.read(source), texts)
     assert [str(entry) for entry in entries] == versions
     assert len(exact) == (texts[:1] == ["bert@1.1"])
-
-
-@pytest.mark.parametrize("text", ["brt", "bert@3.0", "bert@^3", "../x"])
-def test_what_there_is_not_is_refused_before_anything_is_written(
-    text: str, source: DirectoryStore, target: DirectoryStore
-) -> None:
-    with pytest.raises(InputError):
-        statuses(source, target, "gpt", text)
-    assert not target.root_dir.exists()
 
 
 def test_a_mirror_is_the_same_channel_and_follows_it_but_never_back(

@@ -52,7 +52,6 @@ def test_says_who_signed_and_signs_what_the_specification_of_dsse_says_by_the_sa
 _SIGNED = envelope.signed_bytes(PAYLOAD)
 ATTACKS: dict[str, tuple[bytes, str]] = {
     "another payload under the signature": (_changed(payload=_encoded(b"{}")), "it was changed"),
-    "a payload type that was swapped": (_changed(payloadType="application/json"), "must hold application/vnd.in-toto"),
     "a payload signed as another type": (
         _changed(signatures=_signature(KEY, _SIGNED.replace(b"in-toto", b"in-tata"))),
         "it was changed",

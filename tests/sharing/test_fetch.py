@@ -8,10 +8,8 @@ import pytest
 
 from packyard.core.digest import Digest
 from packyard.core.errors import InputError, IntegrityError, UnavailableError
-from packyard.sharing.index.index import KEY
-from packyard.sharing.publishing.publish import publish
 from packyard.sharing.stores.directory import DirectoryStore
-from sharing.examples import bundle, fetch, list_otherwise, lose_index
+from sharing.examples import bundle, fetch, list_otherwise, publish
 
 
 @pytest.fixture
@@ -36,12 +34,6 @@ def test_names_expected_and_found_digest(store: DirectoryStore, tmp_path: Path) 
         fetch(store, "bert@1.9")
 
 
-def test_an_index_that_is_damaged_is_not_taken_for_none(store: DirectoryStore, tmp_path: Path) -> None:
-    (tmp_path / "channel" / KEY).write_bytes(b"{")
-    with pytest.raises(IntegrityError, match=r"index/index\.json: cannot be read as JSON"):
-        fetch(store, "bert@1.9")
-
-
 @pytest.mark.parametrize("reference", ["bert", "bert@1.9", "bert@^1"])
 def test_a_channel_that_is_not_there_is_said_to_be_missing(reference: str) -> None:
     with pytest.raises(UnavailableError, match=r"^nosuch: no such file or directory"):
@@ -60,12 +52,6 @@ def test_what_is_in_the_archive_has_to_be_what_the_index_says(store: DirectorySt
 def test_no_more_is_read_than_the_index_says(store: DirectoryStore, tmp_path: Path, size: int, says: str) -> None:
     list_otherwise(tmp_path / "channel", "bert", "1.9", size=size)
     with pytest.raises(IntegrityError, match=rf"^bert@1\.9: {says}"):
-        fetch(store, "bert@1.9")
-
-
-def test_a_channel_without_an_index_has_no_bundles(store: DirectoryStore, tmp_path: Path) -> None:
-    lose_index(tmp_path / "channel")
-    with pytest.raises(UnavailableError, match=r"no index \(is this a channel, and has it lost its index\?\)"):
         fetch(store, "bert@1.9")
 
 

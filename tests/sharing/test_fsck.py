@@ -15,19 +15,17 @@ from packyard.core.errors import IntegrityError
 from packyard.core.files.regular import LIMIT
 from packyard.sharing.entry import CHECKSUM, SBOM, SIGSTORE, IndexEntry
 from packyard.sharing.index import access
-from packyard.sharing.index.access import Publisher
+from packyard.sharing.index.access import Memory, Publisher
 from packyard.sharing.index.index import KEY as INDEX
-from packyard.sharing.index.memory import Memory
 from packyard.sharing.publishing import fsck
 from packyard.sharing.publishing.gc import Policy, gc
-from packyard.sharing.publishing.publish import publish
 from packyard.sharing.publishing.yank import yank
 from packyard.sharing.stores.directory import DirectoryStore
 from packyard.sharing.stores.oci.manifest import bundle_digest
 from packyard.sharing.trust import sbom
 from packyard.sharing.trust.keys import SigningKey, Trust
 from packyard.sharing.trust.provenance import Statement
-from sharing.examples import bundle, close, fetch, large_bundle, lose_index
+from sharing.examples import bundle, close, fetch, large_bundle, lose_index, publish
 
 KEY = SigningKey.new()
 TRUSTED = Trust.of(KEY.public)

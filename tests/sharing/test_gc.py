@@ -19,13 +19,12 @@ from packyard.sharing.index.index import KEY as KEY_OF_INDEX
 from packyard.sharing.publishing import fsck
 from packyard.sharing.publishing.copy import copy
 from packyard.sharing.publishing.gc import Policy, gc
-from packyard.sharing.publishing.publish import publish
 from packyard.sharing.publishing.yank import yank
 from packyard.sharing.stores.directory import DirectoryStore
 from packyard.sharing.stores.store import Store
 from packyard.sharing.trust.keys import SigningKey, Trust
 from packyard.sharing.trust.provenance import Statement
-from sharing.examples import bundle, close, fetch
+from sharing.examples import bundle, close, fetch, publish
 
 KEY = SigningKey.new()
 TRUSTED = Trust.of(KEY.public)

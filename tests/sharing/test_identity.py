@@ -13,14 +13,13 @@ from packyard.sharing.index import access
 from packyard.sharing.index.access import Publisher
 from packyard.sharing.index.index import KEY
 from packyard.sharing.publishing import fsck
-from packyard.sharing.publishing.publish import publish
 from packyard.sharing.publishing.yank import yank
 from packyard.sharing.stores.directory import DirectoryStore
 from packyard.sharing.trust.keyless import TOKEN, JobIdentity
 from packyard.sharing.trust.keys import Identity, SigningKey, Trust
 from packyard.sharing.trust.provenance import Statement
 from sharing import own_sigstore
-from sharing.examples import bundle, fetch
+from sharing.examples import bundle, fetch, publish
 from sharing.own_sigstore import ISSUER, WORKFLOW, Sigstore, token
 from tiny import done, packyard
 

@@ -18,9 +18,8 @@ from packyard.core.errors import ConflictError, InputError, IntegrityError, Unav
 from packyard.sharing.entry import IndexEntry
 from packyard.sharing.index import access
 from packyard.sharing.index.access import Publisher
-from packyard.sharing.index.choose import choose
 from packyard.sharing.index.index import KEY, MOST, Index, Release, record_key
-from packyard.sharing.index.package import Package
+from packyard.sharing.index.package import Package, choose
 from packyard.sharing.index.summary import Summary
 from packyard.sharing.stores.directory import DirectoryStore
 from sharing.examples import CountingStore, OvertakenStore, add_to_index, bundle, entry, write_index
@@ -166,13 +165,6 @@ def test_a_name_among_many_takes_three_requests_and_a_list_one_for_each_shard(st
     assert counting.count == 1 + len(listed.shards)
     with pytest.raises(InputError, match="did you mean 'p-00777'"):
         access.read(store).named("p-0777")
-
-
-def test_a_change_among_many_writes_one_shard_and_one_record() -> None:
-    listed = replace(Index().add(*many(900)), files={}, _parts={})
-    kept = Index().add(*many(900)).files
-    changed = replace(listed, files=dict(kept)).add(entry("p-00001", "2.0"))
-    assert len(changed.files.keys() - kept.keys()) == 2
 
 
 # Changes, while others make some.

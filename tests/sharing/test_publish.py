@@ -13,9 +13,8 @@ from packyard.sharing.entry import IndexEntry
 from packyard.sharing.index import access
 from packyard.sharing.index.index import KEY
 from packyard.sharing.publishing import fsck
-from packyard.sharing.publishing.publish import publish
 from packyard.sharing.stores.directory import DirectoryStore
-from sharing.examples import bundle, compressed_otherwise, fetch, lose_index
+from sharing.examples import bundle, compressed_otherwise, fetch, lose_index, publish
 
 KEYS = ["1.0/bert.tar.gz", "1.0/bert.tar.gz.sha256"]
 
@@ -37,17 +36,6 @@ def test_publishes_the_bundle_its_checksum_and_an_entry(store: DirectoryStore) -
     assert store.get(KEYS[0]) == bundle().data
     assert store.get(KEYS[1]).decode() == f"{Digest.of(bundle().data).hex}  bert.tar.gz\n"
     assert access.read(store).entries == (IndexEntry.of(bundle()),)
-
-
-def test_publishing_the_same_again_changes_nothing(store: DirectoryStore, tmp_path: Path) -> None:
-    publish(store, [bundle()])
-
-    def written() -> list[tuple[int, int]]:
-        return [(state.st_ino, state.st_ctime_ns) for state in ((tmp_path / key).stat() for key in store.list(""))]
-
-    before = written()
-    assert [status for _, status in publish(store, [bundle()])] == ["unchanged"]
-    assert written() == before
 
 
 def test_the_same_tar_compressed_otherwise_leaves_the_published_file_and_its_checksum_alone(

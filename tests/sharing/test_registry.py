@@ -22,14 +22,13 @@ from packyard.sharing.index.access import Publisher
 from packyard.sharing.publishing import fsck
 from packyard.sharing.publishing.copy import copy
 from packyard.sharing.publishing.gc import Policy, gc
-from packyard.sharing.publishing.publish import publish
 from packyard.sharing.publishing.yank import yank
 from packyard.sharing.stores import open_store
 from packyard.sharing.stores.client import Answer, Client, Request
 from packyard.sharing.stores.directory import DirectoryStore
 from packyard.sharing.stores.oci.channel import OCIStore
 from packyard.sharing.stores.store import DeniedError, MissingStoreError, Store
-from sharing.examples import bundle, close, compressed_otherwise, fetch
+from sharing.examples import bundle, close, compressed_otherwise, fetch, publish
 from sharing.own_registry import Registry, running
 
 BERT = bundle("bert", "1.2.0+cpu", "hello")

@@ -17,12 +17,11 @@ from packyard.core.digest import Digest
 from packyard.core.errors import IntegrityError
 from packyard.sharing.entry import PROVENANCE, SIGSTORE, IndexEntry
 from packyard.sharing.index.access import Publisher
-from packyard.sharing.publishing.publish import publish
 from packyard.sharing.stores.directory import DirectoryStore
 from packyard.sharing.stores.oci.manifest import bundle_digest
 from packyard.sharing.trust.keys import SigningKey
 from packyard.sharing.trust.provenance import Provenance, Statement
-from sharing.examples import bundle
+from sharing.examples import bundle, publish
 
 KEY = SigningKey.of(Ed25519PrivateKey.from_private_bytes(bytes(32)))
 OTHER = SigningKey.of(Ed25519PrivateKey.from_private_bytes(b"\1" * 32))

@@ -10,10 +10,9 @@ import pytest
 from packyard.core.errors import ConflictError, InputError
 from packyard.sharing.index import access
 from packyard.sharing.index.index import KEY
-from packyard.sharing.publishing.publish import publish
 from packyard.sharing.publishing.yank import yank
 from packyard.sharing.stores.directory import DirectoryStore
-from sharing.examples import bundle, close, fetch
+from sharing.examples import bundle, close, fetch, publish
 
 
 @pytest.fixture

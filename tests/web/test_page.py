@@ -211,6 +211,8 @@ def test_is_written_elsewhere_for_a_channel_that_is_only_read(zoo: Path, tmp_pat
         (["oci://localhost/zoo"], "a registry serves no pages (write it elsewhere: packyard web oci://localhost/zoo"),
         (["NOTHING"], "no such file or directory"),
         (["NOTHING", "--open"], "no such file or directory"),
+        (["zoo", "--open", "--port", "99999"], "port 99999 of 127.0.0.1 cannot be used: "),
+        (["zoo", "--open", "--port", "-5"], "port -5 of 127.0.0.1 cannot be used: "),
         (["zoo", "--open", "--to", "x"], "not allowed with"),
     ],
 )  # fmt: skip

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import os
-import sys
 from collections.abc import Iterator, Mapping, Sequence
 from importlib import import_module
-from pathlib import Path
 
 from packyard.cli import directory as directories
 from packyard.cli import output
@@ -19,7 +17,6 @@ _Flags = Mapping[str, "Sequence[str] | None"]
 #: Verbs whose word is a package that is not here.
 _OF_SOURCE = ("get", "run", "show")
 _OF_RUNS = ("status", "logs", "exec", "forward", "results", "undeploy", "rollback")
-_OF_WORKSPACE = ("build", "publish", "lint")
 
 
 def main(arguments: Sequence[str]) -> int:
@@ -33,14 +30,6 @@ def main(arguments: Sequence[str]) -> int:
     for candidate in sorted(filter(str.isprintable, offered)):
         output.line(candidate)
     return 0
-
-
-def for_kubectl() -> int:
-    """Complete the words of ``kubectl packyard``, in the form that kubectl asks its plug-ins for."""
-    code = main(sys.argv[1:])
-    output.line(":0")  # where nothing fits, files may
-    output.flush()
-    return code
 
 
 def _candidates(before: list[str], word: str) -> Iterator[str]:
@@ -69,11 +58,6 @@ def _of_verb(verb: str, before: list[str], word: str) -> Iterator[str]:
         yield from () if words else _packages(word, with_use_cases=verb != "get")
     elif verb in _OF_RUNS:
         yield from _runs(before) if verb == "undeploy" or not words else ()
-    elif verb in _OF_WORKSPACE:
-        from packyard.writing.source import workspace
-
-        here = workspace.find(Path())
-        yield from here.package_names() if here else ()
     elif verb == "cfg":
         yield from () if words else import_module("packyard.cli.cfg").COMMANDS
     elif verb in ("set", "explain", "enable"):

@@ -120,7 +120,7 @@ def values(words: Sequence[str], verb: str) -> dict[str, list[str]]:
     by_name: dict[str, list[str]] = {}
     for word in words:
         name, equals, text = word.partition("=")
-        if not equals or not name:
+        if not equals or name != name.strip() or not name:
             raise UsageError(f"packyard {verb}: {_misread(word, words, verb)}")
         by_name.setdefault(name, []).append(text)
     return by_name

@@ -82,19 +82,14 @@ def size() -> tuple[int, int]:
     return get_terminal_size()
 
 
-def flush() -> None:
-    """Hand on what is printed so far, for those who read along."""
-    streams.flush()
-
-
-def drawn(text: str) -> None:
-    """Print a line as it is, with its colors."""
-    streams.write(encoded(text + "\n"))
-
-
 def can_ask() -> bool:
     """Say whether there is somebody at a terminal to ask."""
     return sys.stdin.isatty() and sys.stderr.isatty()
+
+
+def agreed(prompt: str) -> bool:
+    """Ask a question on the terminal, and say whether the answer is yes; where there is none, it is no."""
+    return ask(f"{prompt} [y/N] ").lower() in ("y", "yes")
 
 
 def ask(prompt: str) -> str:
@@ -195,7 +190,7 @@ def table(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
         )
         texts = wrap(last, room, **_WORDS) if room else [last]
         for text in texts or [""]:
-            drawn((beside + _painted(number, len(first), text)).rstrip())
+            streams.write(encoded((beside + _painted(number, len(first), text)).rstrip() + "\n"))
             beside = " " * indent
 
 
@@ -210,7 +205,7 @@ def json(value: object) -> None:
 
     text = dumps(value, indent=2, ensure_ascii=False, default=str)
     safe = (sign if sign == "\n" or on_one_line(sign) == sign else dumps(sign)[1:-1] for sign in text)
-    drawn(text if text.replace("\n", "").isprintable() else "".join(safe))
+    streams.write(encoded((text if text.replace("\n", "").isprintable() else "".join(safe)) + "\n"))
 
 
 def _cleaned(text: str) -> str:

@@ -17,7 +17,7 @@ from packyard.core.bundle.receipt import CARRIED
 from packyard.core.digest import Digest
 from packyard.core.errors import UnavailableError
 from packyard.sharing import configuration
-from packyard.sharing.index.memory import Memory
+from packyard.sharing.index.access import Memory
 from packyard.sharing.trust.keyring import Keyring
 from packyard.sharing.trust.keys import Trust
 

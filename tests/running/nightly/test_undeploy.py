@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 
 from controlplane.api import Api, Object, wait
+from packyard.running.runs import look, undeploy
 from packyard.running.runs import record as records
-from packyard.running.runs import undeploy
 from packyard.running.runs.kubectl import Kubectl
 from packyard.running.runs.run import LABEL
 from packyard.running.runs.undeploy import Removal
@@ -44,7 +44,7 @@ def test_a_run_goes_with_its_records_and_no_other_is_touched(client: Kubectl, cl
     deleted = undeploy.delete(client, removal, claims=False)
     assert sorted(map(str, deleted)) == ["ConfigMap b", "Deployment one", "Secret s"]
     wait(lambda: [str(each) for each in undeploy.left(client, removal, deleted)])
-    undeploy.forget(client, removal)
+    look.delete(client, removal.records)
     kept = {"ConfigMap c", "ConfigMap mine", "ConfigMap packyard.second.1", "Deployment two"}
     assert names(cluster, namespace) == kept
     wait(lambda: [] if undeploy.left(client, found(client, "second"), []) else ["no pod of the second"])
@@ -79,7 +79,7 @@ def test_claims_stay_and_another_run_uses_them(client: Kubectl, cluster: Api, na
     made(client, "first", claim(), config_map("a", x="1"))
     removal = found(client, "first")
     assert [str(each) for each in undeploy.delete(client, removal, claims=False)] == ["ConfigMap a"]
-    undeploy.forget(client, removal)
+    look.delete(client, removal.records)
     made(client, "second", claim(), config_map("a", x="1"))
     assert [str(each) for each in records.read_last(client, "second").objects] == ["ConfigMap a"]
     assert cluster.read(claim(), namespace).status == 200

@@ -20,13 +20,12 @@ from packyard.sharing.index import access
 from packyard.sharing.publishing import fsck
 from packyard.sharing.publishing.copy import copy
 from packyard.sharing.publishing.gc import Policy, gc
-from packyard.sharing.publishing.publish import publish
 from packyard.sharing.publishing.yank import yank
 from packyard.sharing.stores import open_store
 from packyard.sharing.stores.directory import DirectoryStore
 from packyard.sharing.stores.store import Store
 from sharing.buckets import BUCKET
-from sharing.examples import FailingStore, bundle, close, fetch
+from sharing.examples import FailingStore, bundle, close, fetch, publish
 
 # Publishers that are cut off from real servers.
 

@@ -11,19 +11,17 @@ import pytest
 
 from packyard.sharing.index import access
 from packyard.sharing.publishing import fsck
-from packyard.sharing.publishing.publish import publish
 from packyard.sharing.stores import open_store
 from packyard.sharing.stores.directory import DirectoryStore
 from sharing.buckets import Opener
-from sharing.examples import bundle
+from sharing.examples import bundle, publish
 from sharing.registries import anywhere
 
 PROGRAM = """
 import sys
 sys.path.insert(0, sys.argv[1])
-from sharing.examples import bundle
+from sharing.examples import bundle, publish
 from packyard.sharing.stores import open_store
-from packyard.sharing.publishing.publish import publish
 store, number = open_store(sys.argv[2]), sys.argv[3]
 sys.stdin.readline()
 for version in range(6):

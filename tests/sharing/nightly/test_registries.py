@@ -16,11 +16,10 @@ from packyard.sharing.entry import IndexEntry
 from packyard.sharing.index import access
 from packyard.sharing.publishing import fsck
 from packyard.sharing.publishing.gc import Policy, gc
-from packyard.sharing.publishing.publish import publish
 from packyard.sharing.publishing.yank import yank
 from packyard.sharing.stores.oci.channel import OCIStore
 from packyard.sharing.stores.store import NotFoundError
-from sharing.examples import bundle, close, fetch
+from sharing.examples import bundle, close, fetch, publish
 from sharing.registries import anywhere
 
 BERT = bundle("bert", "1.2.0+cpu", "hello")

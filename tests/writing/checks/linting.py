@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from packyard.core.kubernetes.schemas import Judge
-from packyard.core.work.memo import Memo
 from packyard.using.setters.packages import PackageFiles
 from packyard.writing.checks import exception
 from packyard.writing.checks.explanation import table
@@ -18,8 +17,8 @@ def lint(
     package: PackageFiles, *, shipped: bool = True, judges: Sequence[Judge] = (), is_own: bool = True
 ) -> list[Finding]:
     """Return what is wrong with a package; one that ``is_own`` needs each of its exceptions."""
-    files = {package.where + path: data for path, data in {**package.files, **package.patches}.items()}
-    parsed = parse(package, Memo())
+    files = {package.where + path: data for path, data in package.files.items()}
+    parsed = parse(package)
     findings = find(package, parsed, shipped=shipped, judges=judges)
     judged = files if is_own and not parsed.unreadable else ()
     return in_order(exception.apply(findings, files, judged, shipped=shipped))

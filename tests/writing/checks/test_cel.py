@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -18,10 +17,8 @@ HOSTILE = {
 
 
 @pytest.fixture
-def evaluator() -> Iterator[Evaluator]:
-    evaluator = Evaluator()
-    yield evaluator
-    evaluator.close()
+def evaluator() -> Evaluator:
+    return Evaluator()
 
 
 @pytest.mark.parametrize("expression", HOSTILE.values(), ids=HOSTILE)

@@ -46,13 +46,6 @@ def found(tmp_path: Path) -> Lint:
     return find
 
 
-def test_a_replacement_leads_to_a_key_with_dots_in_brackets(found: Lint) -> None:
-    path = "spec.template.metadata.annotations.[example.com/ports]"
-    target = f"{{select: {{kind: Deployment}}, fieldPaths: ['{path}']}}"
-    replacements = f"replacements:\n- source: {{kind: Deployment, fieldPath: metadata.name}}\n  targets: [{target}]\n"
-    assert found({KUSTOMIZATION: f"resources: [web.yaml]\n{replacements}", "web.yaml": WEB}) == []
-
-
 def test_labels_fill_a_selector_that_is_null_and_a_broken_one_is_a_finding(found: Lint) -> None:
     files = {KUSTOMIZATION: "resources: [web.yaml]\nlabels: [{pairs: {team: ml}, includeSelectors: true}]\n"}
     assert found({**files, "web.yaml": WEB.replace("{app: web}}\n  template", "null}\n  template")}) == []

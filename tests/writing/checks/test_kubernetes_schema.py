@@ -141,29 +141,6 @@ def test_judges_the_parts_of_pods_in_a_workflow(judged: Judged, old: str, new: s
     assert f": {found} in {ALL}, argo-workflows 3.4 to 4.0" in finding
 
 
-@pytest.mark.parametrize(
-    ("field", "found"),
-    [
-        ("  resources: {limits: {cpu: true}}", "cpu is true where text or a number is expected"),
-        ("  resources: {limits: {cpu: 4, memory: 1Gi, nvidia.com/gpu: '1'}}", ""),
-        ("  ports: [{containerPort: eighty}]", 'containerPort is "eighty" where a whole number is expected'),
-        ("  readinessProbe: {httpGet: {port: http}}", ""),
-        ("  readinessProbe: {httpGet: {port: 80}}", ""),
-        ("  readinessProbe: {httpGet: {port: 8.5}}", "port is 8.5 where text or a whole number is expected"),
-        ("  readinessProbe: {httpGet: [80]}", "httpGet is a list where a mapping is expected"),
-        ("  args: [1]", "args[0] is 1 where text is expected"),
-        ("  args: [yes, 012, '1']", "args[1] is 10 where text is expected"),
-        ("  env: {A: b}", "env is a mapping where a list is expected"),
-        ("  tty: 'true'", 'tty is "true" where true or false is expected'),
-        ("  securityContext:", ""),  # null: as if it were not there
-        ("  resources: {limits: {cpu: }}", ""),
-    ],
-)
-def test_reads_types_as_kustomize_does(judged: Judged, field: str, found: str) -> None:
-    rules = judged(manifest("v1 Pod", POD + field + "\n"))
-    assert [rule.partition(": ")[2].partition(f" in {ALL}")[0] for rule in rules] == ([found] if found else [])
-
-
 KRMFILE = """\
 openAPI:
   definitions:

@@ -49,7 +49,6 @@ CASES = [
     (operation("replace", "/metadata/a/b"), operation("replace", "/metadata/a"), TARGET, True),
     (operation("add", "/spec/no/a"), operation("add", "/spec/a"), TARGET, True),
     (operation("add", "/a", "labelSelector: app=wed"), operation("add", "/a", "labelSelector: app=web"), TARGET, False),
-    (patch("spec: {replicas: 2}"), patch("{apiVersion: a, kind: b, metadata: {name: c}, spec: {a: 2}}"), TARGET, True),
     (operation("add", "/a").replace("target:", "#"), operation("add", "/a"), TARGET, True),
     (operation("add", "/a", "name: webs"), patch(DELETED) + 'images: [{name: tools, newTag: "2"}]\n', TARGET, False),
     ("replicas: [{name: b-web, count: 2}]\n", "namePrefix: a-\nreplicas: [{name: a-web, count: 2}]\n", TARGET, True),

@@ -13,7 +13,8 @@ from packyard.core.kubernetes import schemas
 from packyard.using.setters.packages import PackageFiles
 from writing.checks.linting import lint
 
-_RULES = ("server-refuses", "wrong-value", "missing-field", "no-quantity", "request-above-limit")
+_RULES = ("server-refuses", "wrong-value", "no-quantity", "request-above-limit")
+_RULES += ("missing-field", "unknown-field", "wrong-type")
 OBJECTS = yaml.safe_load(Path(__file__).with_name("server_rules.yaml").read_text())
 BEGINNINGS: dict[str, str] = OBJECTS["beginnings"]
 CASES = [(name, *pair) for name, pairs in OBJECTS["ends"].items() for pair in pairs]

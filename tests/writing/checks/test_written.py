@@ -82,5 +82,4 @@ def test_a_mistake_is_told_at_its_line(root: Path, file: str, old: str, new: str
 def test_a_fault_of_the_workspace_itself_is_a_finding_for_programs(root: Path) -> None:
     tiny.replace(root / "packyard.yaml", "prefix:", "prefx:")
     assert ("packyard.yaml", 4) in [(each["file"], each["line"]) for each in found()]
-    assert tiny.run("lint", "-o", "github")[0] == 1
     assert "did you mean 'prefix'?" in tiny.run("lint")[2]

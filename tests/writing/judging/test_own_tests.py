@@ -63,7 +63,7 @@ EXPECTED = [
     ("{kind: Job, name: w*, exists: true}", "{kind: Job, name: v*, exists: true}",
      "there is no Job v*; there are ConfigMap x, Job work"),
     ("{kind: Job, path: spec.template, exists: true}", "{kind: Job, path: 'spec[0]', exists: true}",
-     "spec must be a list, and is a mapping"),
+     "spec has no field '0'"),
 ]  # fmt: skip
 
 

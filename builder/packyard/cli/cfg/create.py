@@ -98,8 +98,8 @@ def create_subst(words: Sequence[str]) -> int:
 
     def plan_package(package: PackageFiles) -> tuple[Plan, str]:
         created = create.create_substitution(package, new)
-        setters = [f'created setter "{marker[2:-1]}" with value {value}' for marker, value in created.markers if value]
-        return created.plan, "\n".join([*setters, f'created substitution "{name}"{"" if created.fields else _UNUSED}'])
+        lines = [f'created setter "{setter}" with value {value}' for setter, value in created.setters.items() if value]
+        return created.plan, "\n".join([*lines, f'created substitution "{name}"{"" if created.fields else _UNUSED}'])
 
     title = f"cfg create-subst {name}"
     return blocks.change(folder, plan_package, title=title, recursive=parsed.switches["recurse-subpackages"])

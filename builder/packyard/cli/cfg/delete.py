@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 from packyard.cli.cfg import blocks
 from packyard.cli.flags import Declared
@@ -20,7 +20,7 @@ def delete_setter(words: Sequence[str]) -> int:
 
       -R, --recurse-subpackages  in packages below DIR, too
     """
-    return _delete(words, "setter", delete.delete_setter)
+    return _delete(words, "setter")
 
 
 def delete_subst(words: Sequence[str]) -> int:
@@ -30,15 +30,15 @@ def delete_subst(words: Sequence[str]) -> int:
 
       -R, --recurse-subpackages  in packages below DIR, too
     """
-    return _delete(words, "substitution", delete.delete_substitution)
+    return _delete(words, "substitution")
 
 
-def _delete(words: Sequence[str], kind: str, plan_deletion: Callable[[PackageFiles, str], Plan]) -> int:
+def _delete(words: Sequence[str], kind: str) -> int:
     parsed = FLAGS.parse(words)
     folder, name = blocks.arguments(parsed, 2, 2)
 
     def plan_package(package: PackageFiles) -> tuple[Plan, str]:
-        return plan_deletion(package, name), f'deleted {kind} "{name}"'
+        return delete.delete(package, kind, name), f'deleted {kind} "{name}"'
 
     title = f"cfg delete {kind} {name}"
     return blocks.change(folder, plan_package, title=title, recursive=parsed.switches["recurse-subpackages"])

@@ -23,7 +23,6 @@ from packyard.cli import declare, output, packages
 from packyard.cli.rows import Rows
 from packyard.cli.running import clusters, doctor
 from packyard.cli.running.clusters import REFERENCE
-from packyard.core.bundle.record import document
 from packyard.core.errors import PackyardError, Problem, UnavailableError, UsageError
 from packyard.running.runs import plan as planning
 from packyard.running.runs import status
@@ -174,5 +173,4 @@ def _next(client: Kubectl, plan: Plan, verb: str) -> str:
 
 def _row(client: Kubectl, plan: Plan, run_status: RunStatus | None) -> tuple[object, ...]:
     record, state = plan.record, (run_status.state, run_status.reason) if run_status else ("", "")
-    objects = (document(references) for references in ([*plan.objects], plan.used, plan.obsolete))
-    return record.run, client.namespace, record.number, *objects, *state
+    return record.run, client.namespace, record.number, [*plan.objects], plan.used, plan.obsolete, *state

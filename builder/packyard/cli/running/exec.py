@@ -10,10 +10,8 @@ from __future__ import annotations
 
 import argparse
 
-from packyard.cli import declare, output
+from packyard.cli import output
 from packyard.cli.running import clusters
-from packyard.running.runs import record as records
-from packyard.running.runs import status
 
 #: Every word behind ``--`` is the command's, whatever it looks like.
 TAKES_COMMAND = True
@@ -24,7 +22,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the verb's arguments."""
     clusters.add_run(parser)
     clusters.add_pods(parser)
-    declare.value(parser, "--container NAME", "not the first container, but this one", default="")
     clusters.add_arguments(parser)
     parser.usage = f"{parser.prog} [flags] RUN [-- COMMAND ...]"
 
@@ -32,8 +29,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Hand the terminal to the first pod that is meant and that runs, or say why none does."""
     client = clusters.find(arguments)
-    now = status.read_one(client, records.read_last(client, arguments.run))
-    pod, container = clusters.running(client, now, arguments, arguments.container)
+    pod, container = clusters.running(client, arguments)
     output.note(f"in pod {pod.name}, container {container}")
     terminal = ["--tty"] if output.can_ask() and output.on_terminal() else []
     words = (pod.name, f"--container={container}", "--", *(arguments.command or _SHELL))

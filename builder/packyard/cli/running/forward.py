@@ -12,8 +12,6 @@ from packyard.cli.running import clusters
 from packyard.cli.running.clusters import INTERRUPTED
 from packyard.core.errors import InputError, Problem
 from packyard.core.kubernetes.lenient import mapping, mappings, text
-from packyard.running.runs import record as records
-from packyard.running.runs import status
 from packyard.running.runs.kubectl import Kubectl
 from packyard.running.runs.workloads import PodStatus
 
@@ -29,8 +27,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Find the port, and hand over to kubectl."""
     client = clusters.find(arguments)
-    now = status.read_one(client, records.read_last(client, arguments.run))
-    pod, _ = clusters.running(client, now, arguments)
+    pod, _ = clusters.running(client, arguments)
     try:
         return client.attach("port-forward", f"pod/{pod.name}", arguments.port or _port(client, pod))
     except KeyboardInterrupt:

@@ -14,11 +14,10 @@ from packyard.cli import declare, output
 from packyard.cli.rows import Rows
 from packyard.cli.running import clusters
 from packyard.cli.running.clusters import REFERENCE
-from packyard.core.bundle.record import document
 from packyard.core.errors import InputError, PackyardError, Problem, UnavailableError, UsageError, refuse
 from packyard.core.kubernetes.lenient import finalizers
+from packyard.running.runs import look, undeploy
 from packyard.running.runs import record as records
-from packyard.running.runs import undeploy
 from packyard.running.runs.kubectl import Kubectl
 from packyard.running.runs.record import RunRecord
 from packyard.running.runs.run import Object, Reference
@@ -76,7 +75,7 @@ def _ask(
         output.note(f"{name}: deployed by {listed[-1].who or 'somebody'} at {listed[-1].when}")
     what = f"{output.counted(len(chosen), 'run')} with {output.counted(len(removal.objects), 'object')}"
     what += ", their claims and what is on them" if arguments.delete_claims else ""
-    if output.ask(f"delete {what} in namespace {client.namespace}? [y/N] ").lower() not in ("y", "yes"):
+    if not output.agreed(f"delete {what} in namespace {client.namespace}?"):
         raise UnavailableError(Problem("nothing is deleted", hint="--yes deletes without asking"))
 
 
@@ -94,7 +93,7 @@ def _delete(client: Kubectl, arguments: argparse.Namespace, removal: Removal) ->
             clusters.seconds(arguments),
         )
         refuse((_held(client, reference, item) for reference, item in sorted(left.items())), UnavailableError)
-        undeploy.forget(client, removal)
+        look.delete(client, removal.records)
     except (PackyardError, KeyboardInterrupt):
         again = client.packyard("undeploy", *removal.runs, *declare.given(arguments, "delete-claims"))
         output.warning(f"objects may be left, and the records are; {again} deletes the rest")
@@ -122,5 +121,5 @@ def _row(
     client: Kubectl, name: str, listed: Sequence[RunRecord], deleted: Sequence[Reference], stayed: Sequence[Reference]
 ) -> tuple[object, ...]:
     own = {item for record in listed for item in record.objects}
-    objects = (document([reference for reference in some if reference in own]) for some in (deleted, stayed))
+    objects = ([reference for reference in some if reference in own] for some in (deleted, stayed))
     return name, client.namespace, len(listed), *objects

@@ -16,8 +16,9 @@ Several keys are given as KEY KEY CHANNEL: one of them has to have signed. They 
 from __future__ import annotations
 
 import argparse
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from shlex import quote
+from typing import Any
 
 from packyard.cli import declare, output, preferences, signing
 from packyard.cli.channels import open_channel
@@ -74,7 +75,7 @@ def run(arguments: argparse.Namespace) -> int:
             raise UsageError(
                 f"packyard keys {action}: a word is missing, or one too many; type packyard keys {_USAGE[action]}"
             )
-    form.show(rows, arguments.output)
+    form.show(rows, arguments.output, cells={"ID": _short_id})
     return 0
 
 
@@ -149,6 +150,11 @@ def _list(ring: Keyring) -> list[_Row]:
     if not rows:
         output.note("you have no key, and trust none; packyard keys new NAME makes one")
     return rows
+
+
+def _short_id(row: Mapping[str, Any]) -> str:
+    """Return the beginning of a digest, as messages have it; JSON has all of it."""
+    return f"{row['id'][:19]}…" if row["id"].startswith("sha256:") else str(row["id"])
 
 
 def _rows(signatories: Sequence[Signatory], channel: str) -> list[_Row]:

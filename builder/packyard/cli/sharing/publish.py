@@ -13,21 +13,26 @@ from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 
-from packyard.cli import declare, output, preferences, progress, signing, workspaces
+from packyard.cli import bundles, declare, output, preferences, progress, signing, workspaces
 from packyard.cli.channels import BUNDLES, open_channel, publisher, row
-from packyard.cli.sharing import pack
 from packyard.core.bundle import reference
 from packyard.core.errors import UsageError
-from packyard.sharing.entry import IndexEntry
+from packyard.core.files import git
+from packyard.sharing.entry import SBOM, IndexEntry
 from packyard.sharing.index import access
 from packyard.sharing.index.index import Index
-from packyard.sharing.publishing.publish import compare, publish
+from packyard.sharing.publishing.publish import Attest, Upload, compare, publish
 from packyard.sharing.stores import as_registry
+from packyard.sharing.stores.oci.manifest import bundle_digest
 from packyard.sharing.stores.store import ReadOnly, Store
+from packyard.sharing.trust import provenance, sbom
+from packyard.sharing.trust.keys import Signing
+from packyard.sharing.trust.provenance import Statement
+from packyard.writing.build import catalogue
+from packyard.writing.source.workspace import Workspace
 
 ROWS = BUNDLES
 EXAMPLE = "packyard publish --version 1.0.0 --to CHANNEL"
-_AT_ONCE = 8  # bundles that are uploaded at a time
 _SHOWN = 5  # shards that are missing
 
 
@@ -58,16 +63,16 @@ def run(arguments: argparse.Namespace) -> int:
         store.refuse()
     part = names[shard[0] :: shard[1]] if shard else names
     with tempfile.TemporaryDirectory(prefix="packyard-") as folder:
-        packed = pack.pack(arguments, workspace, part, Path(folder))
+        packed = _pack(arguments, workspace, part, Path(folder))
         if arguments.dry_run:
-            uploads = compare(store, packed, access.current(store, preferences.trust(arguments.to)), at_once=_AT_ONCE)
+            uploads = compare(store, packed, access.current(store, preferences.trust(arguments.to)))
             _print(store, [(upload.entry, upload.outlook) for upload in uploads], arguments.output)
             return 0
-        attest = pack.attest(workspace, Path(folder), key)
+        attest = _attest(workspace, Path(folder), key)
         close = arguments.version if arguments.close else ""
         by = publisher(arguments.to, key)
         with progress.of(part) as done:
-            published = publish(store, packed, by, attest=attest, at_once=_AT_ONCE, done=done, close=close, shard=shard)
+            published = publish(store, packed, by, attest=attest, done=done, close=close, shard=shard)
     _print(store, published, arguments.output)
     signing.tell_unsigned(key)
     if close:
@@ -111,3 +116,25 @@ def _print(store: Store, rows: Sequence[tuple[IndexEntry, str]], form: str) -> N
     counts = Counter(status for _, status in rows)
     summary = ", ".join(f"{count} {status}" for status, count in sorted(counts.items())) or "nothing to do"
     output.note(f"{summary}: {store.address}")
+
+
+def _pack(arguments: argparse.Namespace, workspace: Workspace, names: Sequence[str], folder: Path) -> list[Upload]:
+    """Pack packages into a folder, as many at once as the flags say; if one is refused, all that is wrong is raised."""
+    jobs = workspaces.jobs(arguments, names)
+    with progress.of(names) as done:
+        catalogue.pack_into(workspace, arguments.version, names, folder, jobs=jobs, done=done)
+    files = (folder / f"{name}.tar.gz" for name in names)
+    return [Upload.in_file(IndexEntry.of(bundles.read(file)), file) for file in files]
+
+
+def _attest(workspace: Workspace, folder: Path, key: Signing | None) -> Attest:
+    """Return what says of a bundle in the folder what is in it, and what it was made from, signed by the key."""
+    at = git.find(workspace.root_dir)
+
+    def statements(entry: IndexEntry) -> dict[str, bytes]:
+        described = sbom.to_bytes(bundles.read(folder / f"{entry.name}.tar.gz"), workspace.name)
+        inputs = catalogue.read_inputs(folder, entry.name)
+        statement = Statement(entry, inputs, at, sbom=described, manifest=bundle_digest(entry)).to_bytes(key)
+        return {entry.beside(SBOM): described, entry.beside(provenance.end(statement)): statement}
+
+    return statements

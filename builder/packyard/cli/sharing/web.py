@@ -18,11 +18,11 @@ import webbrowser
 from pathlib import Path
 from shlex import quote
 
-from packyard.cli import output, progress
+from packyard.cli import declare, output, progress, streams
 from packyard.cli.channels import listed, open_channel
 from packyard.cli.rows import Rows
 from packyard.cli.sharing import web_content
-from packyard.core.errors import InputError, Problem
+from packyard.core.errors import InputError, Problem, UnavailableError
 from packyard.sharing.stores import as_registry
 from packyard.sharing.stores.directory import DirectoryStore
 from packyard.sharing.stores.store import ReadOnly
@@ -39,6 +39,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     where = parser.add_mutually_exclusive_group()
     where.add_argument("--open", action="store_true", help="serve it on 127.0.0.1, and open it in a browser")
     where.add_argument("--to", metavar="DIR", help="write the page there")
+    declare.value(parser, "--port PORT", "with --open (default: one that is free)", type=int, default=0)
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -74,10 +75,14 @@ def _made(channel: str, *, is_beside: bool) -> dict[str, bytes]:
 def _open(arguments: argparse.Namespace) -> int:
     with tempfile.TemporaryDirectory(prefix="packyard-") as folder:
         page.write(DirectoryStore(Path(folder)), _made(arguments.channel, is_beside=False))
-        serving = server(Path(folder))
+        try:
+            serving = server(Path(folder), arguments.port)
+        except (OSError, OverflowError) as error:
+            problem = f"port {arguments.port} of {HOST} cannot be used: {error}"
+            raise UnavailableError(Problem(problem, hint="choose another: --port PORT")) from error
         address = f"http://{HOST}:{serving.server_port}/"
         ROWS.show([(address, "serving")], arguments.output)
-        output.flush()
+        streams.flush()
         output.note("Ctrl-C ends it")
         with serving:
             if output.on_terminal():

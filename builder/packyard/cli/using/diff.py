@@ -17,7 +17,6 @@ from __future__ import annotations
 import argparse
 import os
 from collections.abc import Sequence
-from pathlib import Path
 
 from packyard.cli import compared, declare, output, packages, unified, untarred
 from packyard.cli.rows import Rows
@@ -25,8 +24,7 @@ from packyard.core.errors import InputError, Problem, UsageError
 from packyard.using.render import every
 from packyard.using.render.render import render
 from packyard.using.upgrade import report
-from packyard.using.upgrade.difference import Change, Files, compare, compare_all
-from packyard.using.upgrade.merge import edited_by_hand
+from packyard.using.upgrade.difference import Change, compare, compare_all
 
 FIELDS = "package, where, what, name, path, change, before, after, setter, note, breaking"
 ROWS = Rows("difference", FIELDS)
@@ -87,7 +85,7 @@ def _with_origin(arguments: argparse.Namespace) -> tuple[list[_Listed], str]:
     if below and not any(path.startswith(below) for path in (*after, *before)):
         hint = "packyard diff . NAME@VERSION compares a package with another version"
         raise InputError(Problem("no such folder", file=arguments.old, hint=hint))
-    changes = _with_edited(compare(before, after), before, after, top.resolve())
+    changes = compare(before, after)
     return [(bundle.name, change) for change in changes if f"{change.where}/".startswith(below)], str(top)
 
 
@@ -124,14 +122,3 @@ def _rendered(arguments: argparse.Namespace) -> int:
     unified.texts({"manifests.yaml": (both[0], both[1])})
     output.note("what the values render to differs" if both[0] != both[1] else "no difference")
     return 0
-
-
-def _with_edited(changes: Sequence[Change], before: Files, after: Files, root_dir: Path) -> list[Change]:
-    """Return what differs in an untarred package, and the files that were edited by hand."""
-    extended = list(changes)
-    changed_files = {f"{change.where}/{change.name}".lstrip("/") for change in changes if change.what == "file"}
-    for path in edited_by_hand(before, after, root_dir):
-        if path not in changed_files:
-            where, _, file = path.rpartition("/")
-            extended.append(Change(where=where, what="file", name=file, change="changed", note="edited by hand"))
-    return sorted(extended, key=lambda change: change.where)

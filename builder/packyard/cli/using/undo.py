@@ -24,7 +24,7 @@ from packyard.core.errors import ConflictError, InputError, PackyardError, Probl
 from packyard.core.files import undo
 from packyard.core.files.steps import UNDONE, Contents, Step, StepLog
 from packyard.core.files.tree import Tree
-from packyard.using.options import option_setters, options
+from packyard.using.options import option_setters, options, usecases
 from packyard.using.upgrade import onefile
 
 ROWS = Rows("change", "title, files (file, change)")
@@ -35,7 +35,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the verb's arguments."""
     directories.add_arguments(parser)
     declare.dry_run(parser)
-    declare.switch(parser, "--yes", "undo without asking a change that is older than the last one")
+    declare.switch(parser, "--yes", "undo without asking an older change, or one of several packages")
     way = parser.add_mutually_exclusive_group()
     way.add_argument("--list", action="store_true", help="list the changes that can be undone, the newest first")
     way.add_argument("--redo", action="store_true", help="do again what was undone last")
@@ -63,13 +63,15 @@ def run(arguments: argparse.Namespace) -> int:
         return _show(undo.redo(log, *places, merge=_merged), arguments, directory, "done again")
     if (newer := undo.newer(log, step, *places)) and not arguments.yes:
         _ask(f"the files do not show the last change, {newer.title}; the one before it is {step.title}", directory)
+    elif len(usecases.packages(directory)) > 1 and not arguments.yes:
+        _ask(f"of several packages here {os.path.relpath(step.root)} was changed last, by {step.title}", directory)
     return _show(undo.undo(log, *places, merge=_merged), arguments, directory, "undone")
 
 
 def _ask(told: str, directory: Path) -> None:
     """Ask before a change is undone that is older than one which the files do not show any more."""
-    if output.ask(f"{told}; undo that? [y/N] ").lower() not in ("y", "yes"):
-        hint = f"packyard undo {quote(str(directory))} --yes undoes the older one"
+    if not output.agreed(f"{told}; undo that?"):
+        hint = f"packyard undo {quote(str(directory))} --yes undoes it"
         raise InputError(Problem(told, file=str(directory), hint=hint))
 
 

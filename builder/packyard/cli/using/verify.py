@@ -16,6 +16,7 @@ import argparse
 import os
 from collections.abc import Iterator
 from pathlib import Path
+from shlex import quote
 
 from packyard.cli import bundles, compared, declare, output, preferences, untarred
 from packyard.cli.bundles import Offer
@@ -81,6 +82,8 @@ def _file(file: Path, channel: str | None, form: str) -> int:
     if ROWS.show([_row(bundle, proof, offer)], form):
         for text in proof.describe():
             output.line(text)
+        if not channel and not proof.signers:
+            output.note(f"packyard verify {quote(str(file))} --from CHANNEL asks the channel that it is from")
     return 0
 
 

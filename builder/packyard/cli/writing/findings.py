@@ -1,5 +1,5 @@
-"""What `packyard lint` does with findings: it prints them as text, as JSON or as GitHub's workflow commands, which
-annotate a change; corrects what is certain, which `packyard undo` takes back; and explains the rules.
+"""What `packyard lint` does with findings: it prints them; corrects what is certain, which `packyard undo` takes back;
+and explains the rules.
 """
 
 from __future__ import annotations
@@ -9,37 +9,23 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from packyard.cli import output, state
-from packyard.cli.rows import FORMS, Rows
+from packyard.cli.rows import Rows
 from packyard.core.errors import InputError, Problem, suggest
 from packyard.core.files.tree import Tree
 from packyard.writing.authoring.fix import fix as fix_file
 from packyard.writing.checks.explanation import table
 from packyard.writing.checks.finding import Finding
 
-ROWS = Rows("finding", "file, line, column, rule, severity, message, hint, composed, fix", forms=(*FORMS, "github"))
+ROWS = Rows("finding", "file, line, column, rule, severity, message, hint, composed, fix")
 
 
 def show(findings: Sequence[Finding], form: str) -> None:
     """Print findings in a form."""
     if ROWS.show(findings, form):
         for finding in findings:
-            output.line(str(finding) if form == "text" else _command(finding))
-            if form == "text" and finding.composed:
+            output.line(str(finding))
+            if finding.composed:
                 output.line(f"  composed: {finding.composed}")
-
-
-def _command(finding: Finding) -> str:
-    """Return the command that annotates a line: ``::error file=…,line=…,title=…::message``."""
-    where = {"file": finding.file, "line": finding.line, "col": finding.column, "title": finding.rule}
-    values = ",".join(f"{name}={_escaped(str(value), ':,')}" for name, value in where.items() if value)
-    text = f"{finding.message} ({finding.hint})" if finding.hint else finding.message
-    return f"::{finding.severity} {values}::{_escaped(text)}"
-
-
-def _escaped(text: str, more: str = "") -> str:
-    for sign in "%\r\n" + more:
-        text = text.replace(sign, f"%{ord(sign):02X}")
-    return text
 
 
 def fix(findings: Sequence[Finding], folders: Iterable[Path]) -> int:

@@ -7,11 +7,10 @@ from __future__ import annotations
 
 import signal
 import subprocess
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 
-from packyard.core.kubernetes.lenient import labels_of
 from packyard.running.runs.kubectl import Kubectl
 from packyard.running.runs.run import LABEL
 from packyard.running.runs.status import RunStatus
@@ -20,41 +19,22 @@ from packyard.running.runs.workloads import PodStatus
 _AGAIN = "--since=60s"  # what is read twice where a log broke off: kubectl may take that long to notice
 
 
-def groups(pods: Sequence[PodStatus], chosen: Sequence[PodStatus]) -> list[list[PodStatus]]:
-    """Return pods by the calls that read them: one for all that are chosen, which fails where it cannot read one."""
-    return [[*pods]] if pods and len(pods) == len(chosen) else [[pod] for pod in pods]
-
-
-def words(run_status: RunStatus, pods: Sequence[PodStatus], container: str, *, prefix: bool = False) -> list[str]:
-    """Return the words of the call for these pods: by name, or by the labels that they alone have."""
-    of = [f"--container={container}"] if container else []
+def words(run_status: RunStatus, pods: Sequence[PodStatus], *, prefix: bool = False) -> list[str]:
+    """Return the words of the call for one pod, or for all of a run."""
     if len(pods) == 1:
-        return ["logs", pods[0].name, *(["--prefix"] if prefix else []), *of]
-    selector = ",".join(f"{name}={value}" for name, value in _alike(run_status, pods).items())
-    return ["logs", f"--selector={selector}", "--prefix", f"--max-log-requests={len(run_status.pods)}", *of]
-
-
-def _alike(run_status: RunStatus, pods: Sequence[PodStatus]) -> Mapping[str, str]:
-    """Return as few labels as can be that all these pods have and, but for those that they replaced, no others."""
-    chosen, places = {LABEL: run_status.run}, {(pod.role, pod.index) for pod in pods}
-    others = [pod for pod in run_status.pods if (pod.role, pod.index) not in places]
-    for name, value in sorted(set.intersection(*({*labels_of(pod.item).items()} for pod in pods))):
-        left = [pod for pod in others if labels_of(pod.item).get(name) == value]
-        if len(left) < len(others):
-            chosen[name], others = value, left
-    return chosen
+        return ["logs", pods[0].name, *["--prefix"] * prefix]
+    return ["logs", f"--selector={LABEL}={run_status.run}", "--prefix", f"--max-log-requests={len(pods)}"]
 
 
 @dataclass(slots=True)
 class Reading:
-    """Logs of one container of each pod, which kubectl prints; where it ``follows`` them, as they grow. Close it.
+    """Logs of the first container of each pod, which kubectl prints; where it ``follows`` them, as they grow. Close it.
 
     ``begun`` has the pods that were read, with their restarts then; it ``is_unread`` where nobody reads along any more.
     """
 
     kubectl: Kubectl
-    container: str
-    flags: Sequence[str]
+    tail: int
     follows: bool
     begun: dict[str, int] = field(default_factory=dict)
     is_unread: bool = False
@@ -65,10 +45,12 @@ class Reading:
         followed = {name for _, names in self._calls for name in names}
         self._calls = [call for call in self._calls if not self._is_over(call[0])]
         new = [pod for pod in pods if pod.has_started and pod.name not in followed and self._goes_on(pod)]
-        for group in groups(new, pods if not self.begun else ()):
-            again = [_AGAIN] if self.begun.get(group[0].name) == group[0].restarts else self.flags
-            call = words(run_status, group, self.container, prefix=len(pods) > 1)
-            process = self.kubectl.start(*call, *again, *["--follow"] * self.follows)
+        # A call for all pods fails where it cannot read one of them.
+        is_whole = not self.begun and len(new) == len(run_status.pods)
+        for group in [new] if is_whole else [[pod] for pod in new]:
+            since = _AGAIN if self.begun.get(group[0].name) == group[0].restarts else f"--tail={self.tail}"
+            call = words(run_status, group, prefix=len(pods) > 1)
+            process = self.kubectl.start(*call, since, *["--follow"] * self.follows)
             self.begun |= {pod.name: pod.restarts for pod in group}
             self._calls.append((process, [pod.name for pod in group]))
 

@@ -13,7 +13,7 @@ from typing import Any
 
 from packyard.core.errors import ConflictError, InputError, Problem, refuse
 from packyard.core.kubernetes import lifetimes
-from packyard.core.kubernetes.kinds import BATCH, CORE, JOBSET, LASTING, TRAINER, of
+from packyard.core.kubernetes.kinds import CORE, LASTING, TRAINER, of
 from packyard.core.kubernetes.lenient import finalizers, is_ending, labels_of, mapping, text
 from packyard.running.runs import apply as applying
 from packyard.running.runs import look, secrets
@@ -27,9 +27,8 @@ from packyard.running.runs.run import LABEL, Object, Reference
 
 #: Records of a run that stay, as of a release of Helm.
 _KEPT = 10
-_READ_AT_START = (*of(CORE, "ConfigMap"), *of(TRAINER, "TrainingRuntime", "ClusterTrainingRuntime"))
-#: Groups of kinds of which the server itself refuses to change what pods are made of.
-_GUARDED = (CORE, BATCH, JOBSET)
+#: Kinds that pods read at their start, or are made of.
+_READ = (*of(CORE, "ConfigMap"), *of(TRAINER, "TrainingRuntime", "ClusterTrainingRuntime"))
 #: What the server says of a field that only a new object can have.
 _FIXED = re.compile(
     r"\bimmutable\b|updates to statefulset spec for fields other|pod updates may not change|cannot change roleRef"
@@ -115,11 +114,12 @@ def _plan(
             raise ConflictError(*error.problems[:-1], last) from error
         raise
     started = [reference for reference in recorded if reference in own and lifetimes.runs_once(reference.group_kind)]
-    last_applied = before[-1].read_objects() if before and started else []
-    former_items = {Reference.of(item, kubectl.namespace): item for item in last_applied}
-    known = [reference for reference in applied if reference in own and reference in former_items]
-    changed = [reference for reference in known if _work(applied[reference]) != _work(former_items[reference])]
-    refuse(_unheeded(changed, started, "; ".join(filter(None, (anew, beside)))), ConflictError)
+    for item in before[-1].read_objects() if before and started else []:
+        reference = Reference.of(item, kubectl.namespace)
+        is_heeded = reference not in started and reference.group_kind not in _READ
+        if not is_heeded and reference in own and reference in applied and _work(applied[reference]) != _work(item):
+            problem = f"{reference} changes, and the pods of {started[0]} stay as they were made"
+            raise ConflictError(Problem(problem, hint="; ".join(filter(None, (anew, beside)))))
     return Plan(
         record=record,
         before=before,
@@ -191,15 +191,6 @@ def _plain(objects: Mapping[Reference, Object]) -> Iterator[Problem]:
     hint = "keep it in a Secret; --force deploys it as it is"
     for reference, item in objects.items():
         yield from (Problem(f"{reference}: {path} {problem}", hint=hint) for path in secrets.find(item))
-
-
-def _unheeded(changed: Sequence[Reference], started: Sequence[Reference], hint: str) -> Iterator[Problem]:
-    """Yield what the server would let change, and of which pods that were made before take no notice."""
-    for reference in changed:
-        if reference.group_kind in _READ_AT_START and started:
-            yield Problem(f"{reference} changes, and the pods of {started[0]} read it at their start", hint=hint)
-        elif reference in started and reference.group_kind[0] not in _GUARDED:
-            yield Problem(f"{reference} changes, and its pods stay as they were made", hint=hint)
 
 
 def _work(item: Mapping[str, Any]) -> Object:

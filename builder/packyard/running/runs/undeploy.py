@@ -64,8 +64,3 @@ def left(kubectl: Kubectl, removal: Removal, deleted: Collection[Reference]) -> 
         for item in listed.get(run, {}).values()
     }
     return {each: item for each, item in present.items() if each in deleted or (each.api_version, each.kind) == _POD}
-
-
-def forget(kubectl: Kubectl, removal: Removal) -> None:
-    """Delete the records of runs, after all else."""
-    look.delete(kubectl, removal.records)

@@ -19,11 +19,9 @@ from packyard.core.work.cache import Cache
 from packyard.sharing.entry import IndexEntry
 from packyard.sharing.fetching.verify import Proof, verify_listed
 from packyard.sharing.index import access
-from packyard.sharing.index.access import OlderError
-from packyard.sharing.index.choose import Choice, choose
+from packyard.sharing.index.access import Memory, OlderError
 from packyard.sharing.index.index import Index
-from packyard.sharing.index.memory import Memory
-from packyard.sharing.index.package import Package
+from packyard.sharing.index.package import Choice, Package, choose
 from packyard.sharing.stores.store import NotFoundError, Store, TooLongError, pointing_to_fsck
 from packyard.sharing.trust import provenance
 from packyard.sharing.trust.keys import NOBODY, Trust

@@ -19,16 +19,17 @@ from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial
+from pathlib import Path
 from shlex import quote
 
 from packyard.core.bundle import record
 from packyard.core.digest import Digest
 from packyard.core.errors import ConflictError, InputError, IntegrityError, Problem, UnavailableError
+from packyard.core.files import atomic, regular
 from packyard.core.work import parallel
 from packyard.sharing.entry import IndexEntry
 from packyard.sharing.index import index as indexes
 from packyard.sharing.index.index import KEY, MANY, ONE, Index
-from packyard.sharing.index.memory import Memory
 from packyard.sharing.index.repositories import RegistryIndex
 from packyard.sharing.stores import as_registry, put_all
 from packyard.sharing.stores.store import (
@@ -45,6 +46,33 @@ from packyard.sharing.trust.keys import NOBODY, Signing, Trust
 _PAUSE, _LONGEST_PAUSE = 0.02, 2.0  # seconds
 _SHOWN = 5  # names in a message
 _AT_ONCE = 8
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Memory:
+    """What a client remembers of a channel: the index that it accepted last, byte for byte, in a file of its own."""
+
+    file: Path
+
+    def read(self, store: Store | None = None, trusted: Trust = NOBODY) -> Index | None:
+        """Return what was remembered, if anything; ``store`` has its shards and records."""
+        if not self.file.exists():
+            return None
+        name = str(self.file)
+        try:
+            return Index.parse(regular.read(self.file, limit=record.LIMIT), store, trusted, file=name)
+        except IntegrityError as error:
+            raise error.hinted("remove the file to forget what this channel had") from error
+
+    def write(self, index: Index) -> None:
+        """Remember an index; a file that cannot be written is no reason to fail."""
+        with suppress(OSError):
+            self.file.parent.mkdir(parents=True, exist_ok=True)
+            atomic.write(str(self.file), index.data, mode=0o644, durable=False)
+
+    def forget(self) -> None:
+        """Forget the channel."""
+        self.file.unlink(missing_ok=True)
 
 
 class OlderError(IntegrityError):

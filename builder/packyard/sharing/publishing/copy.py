@@ -24,15 +24,13 @@ from packyard.sharing.fetching.fetch import Fetching, whole
 from packyard.sharing.fetching.verify import verify_listed, with_sbom
 from packyard.sharing.index import access
 from packyard.sharing.index.access import UNSIGNED, Publisher
-from packyard.sharing.index.choose import choose
 from packyard.sharing.index.index import KEY, Index
+from packyard.sharing.index.package import choose
 from packyard.sharing.publishing.gc import clear
 from packyard.sharing.publishing.publish import Upload, check_place, compare, upload
 from packyard.sharing.stores import as_registry, put_all
 from packyard.sharing.stores.store import Store, get_or_none, pointing_to_fsck
 from packyard.sharing.trust import provenance
-
-_AT_ONCE = 4  # bundles that are in memory
 
 
 def chosen(listed: Index, texts: Sequence[str]) -> tuple[list[IndexEntry], set[str]]:
@@ -104,7 +102,7 @@ def copy(
 
     uploads = [Upload(entry=each, data=partial(data, each)) for each in missing.values()]
     uploads = compare(target, uploads, before)
-    written = upload(target, uploads, attest=attest, at_once=_AT_ONCE, done=lambda place: done(place + 1, len(missing)))
+    written = upload(target, uploads, attest=attest, done=lambda place: done(place + 1, len(missing)))
     copied = {str(entry): (entry, status) for entry, status in written}
     outcomes = [copied.get(str(each)) or (each, "removed" if str(each) in gone else "unchanged") for each in entries]
     if publisher:

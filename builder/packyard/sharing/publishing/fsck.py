@@ -26,13 +26,7 @@ from packyard.sharing.index.index import KEY, Index, record_key, shard_key
 from packyard.sharing.index.package import Package
 from packyard.sharing.index.repositories import RegistryIndex
 from packyard.sharing.stores import as_registry
-from packyard.sharing.stores.store import (
-    FOLDER,
-    NotFoundError,
-    Store,
-    TooLongError,
-    digest_in,
-)
+from packyard.sharing.stores.store import FOLDER, NotFoundError, Store, TooLongError, digest_in
 from packyard.sharing.trust import provenance
 from packyard.sharing.trust.keys import NOBODY, Trust
 

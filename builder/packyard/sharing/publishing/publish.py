@@ -21,7 +21,6 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from packyard.core.bundle import archive, reference
-from packyard.core.bundle.bundle import Bundle
 from packyard.core.digest import Digest
 from packyard.core.errors import ConflictError, IntegrityError, Problem, on_one_line
 from packyard.core.files import regular
@@ -34,6 +33,8 @@ from packyard.sharing.stores import as_registry, files_of
 from packyard.sharing.stores.store import FOLDER, MissingStoreError, Store
 from packyard.sharing.trust import provenance
 from packyard.sharing.trust.keys import NOBODY, Trust
+
+_AT_ONCE = 8  # bundles that are in memory
 
 #: Returns what is known of a published file: objects by their keys, in the order of their writing.
 Attest = Callable[[IndexEntry], Mapping[str, bytes]]
@@ -50,11 +51,6 @@ class Upload:
     data: Callable[[], bytes]
     present: Collection[str] = ()
     is_listed: bool = False
-
-    @classmethod
-    def of(cls, bundle: Bundle) -> Upload:
-        """Describe a bundle in memory."""
-        return cls(entry=IndexEntry.of(bundle), data=lambda: bundle.data)
 
     @classmethod
     def in_file(cls, entry: IndexEntry, file: Path) -> Upload:
@@ -118,11 +114,10 @@ def _check_provenance(store: Store, entry: IndexEntry, trusted: Trust) -> None:
 
 def publish(
     store: Store,
-    bundles: Iterable[Bundle | Upload],
+    bundles: Sequence[Upload],
     by: Publisher = UNSIGNED,
     *,
     attest: Attest = lambda _: {},
-    at_once: int = 1,
     done: Callable[[int], object] = lambda _: None,
     close: str = "",
     shard: tuple[int, int] | None = None,
@@ -133,15 +128,14 @@ def publish(
     checksum alone, even if it is compressed differently. If another tar is published, raise `ConflictError` for all
     such bundles, with both digests, and write nothing.
 
-    ``at_once`` bundles are uploaded at a time; ``done`` hears of each, by its place. ``close`` is a version whose
+    ``done`` hears of each bundle, by its place. ``close`` is a version whose
     release gets nothing more from then on; with ``shard``, once all of its shards are published (`Index.close`).
     """
     before = by.current(store)
-    uploads = [bundle if isinstance(bundle, Upload) else Upload.of(bundle) for bundle in bundles]
-    uploads = compare(store, uploads, before, at_once=at_once)
+    uploads = compare(store, bundles, before)
     if not before.number:  # so that another first publisher does not meet bundles without an index
         before = by.commit(store, lambda index: index, before=before)
-    outcomes = upload(store, uploads, attest=attest, trusted=by.own, at_once=at_once, done=done)
+    outcomes = upload(store, uploads, attest=attest, trusted=by.own, done=done)
 
     def change(index: Index) -> Index:
         index = index.add(*(entry for entry, _ in outcomes))
@@ -151,7 +145,7 @@ def publish(
     return outcomes
 
 
-def compare(store: Store, bundles: Sequence[Upload], before: Index, *, at_once: int = 1) -> list[Upload]:
+def compare(store: Store, bundles: Sequence[Upload], before: Index) -> list[Upload]:
     """Return each bundle with what the channel has of it, or refuse all that cannot be published."""
     for bundle in bundles:
         reference.check_name(bundle.entry.name)
@@ -170,7 +164,7 @@ def compare(store: Store, bundles: Sequence[Upload], before: Index, *, at_once: 
             entry = listed
         return replace(upload, entry=entry, present=present, is_listed=before.lists(entry))
 
-    uploads = each(look, bundles, at_once)
+    uploads = each(look, bundles, _AT_ONCE)
     before.add(*(upload.entry for upload in uploads))
     return uploads
 
@@ -181,11 +175,10 @@ def upload(
     *,
     attest: Attest = lambda _: {},
     trusted: Trust = NOBODY,
-    at_once: int = 1,
     done: Callable[[int], object] = lambda _: None,
 ) -> list[tuple[IndexEntry, str]]:
     """Do what `publish` does up to the index."""
-    return each(lambda planned: planned.write(store, attest, trusted), uploads, at_once, done)
+    return each(lambda planned: planned.write(store, attest, trusted), uploads, _AT_ONCE, done)
 
 
 def check_place(store: Store, before: Index, own: Iterable[str]) -> None:

@@ -19,7 +19,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from threading import Barrier
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -29,7 +29,6 @@ from obstore import exceptions
 from packyard.core.digest import Digest
 from packyard.core.errors import InputError, PackyardError, Problem, UnavailableError
 from packyard.core.files.regular import LIMIT
-from packyard.sharing.stores.content import cache_control, content_type
 from packyard.sharing.stores.network import LOOK, authorities, reason, within
 from packyard.sharing.stores.store import (
     PATIENCE,
@@ -53,7 +52,6 @@ _PAGE = 1000
 _WRITERS = 8
 #: How often a request that may help is repeated, and a creation that others disturb; seconds before the first one.
 ATTEMPTS, PAUSE = 6, 0.1
-_LONGEST_PAUSE = 5.0  # seconds
 
 _STATUS = re.compile(r"status code: (\d{3})\b")
 _CODE = re.compile(r"<Code>([A-Za-z]{1,64})</Code>")
@@ -71,6 +69,18 @@ _NO_BUCKET = ("NoSuchBucket", "ContainerNotFound", "InvalidBucketName")
 _METADATA = re.compile(r"169\.254\.169\.254|/latest/api/token|/metadata/identity/")
 #: Of keys that are not ours.
 _FOREIGN = ("EmptySegment", "BadSegment")
+#: What a host is told of an object: a bundle is of a type that no browser unpacks on the way, which has another digest.
+_TYPES = {
+    ".html": "text/html; charset=utf-8",
+    ".js": "text/javascript; charset=utf-8",
+    ".css": "text/css; charset=utf-8",
+    ".json": "application/json",
+    ".txt": "text/plain; charset=utf-8",
+    ".sha256": "text/plain; charset=utf-8",
+}
+_BYTES = "application/octet-stream"
+#: What never changes: shards and records, by their digests, and what lies in the folder of a version.
+_IMMUTABLE = re.compile(r"index/(p/[^/]+/)?[0-9a-f]{64}\.json|v?\d[^/]*/[^/]+\.tar\.gz.*")
 
 _T = TypeVar("_T")
 
@@ -303,15 +313,12 @@ def client(patience: float, endpoint: str, trusted: str | None = None) -> dict[s
         place = Path(trusted)
         files = sorted(path for path in place.iterdir() if path.is_file()) if place.is_dir() else [place]
         options["root_certificate"] = b"\n".join(file.read_bytes() for file in files)
-    # The last failure has to be told before the deadline of the call.
-    pause, longest = timedelta(seconds=PAUSE), timedelta(seconds=min(_LONGEST_PAUSE, patience / 8))
     return {
         **({"endpoint": endpoint} if endpoint else {}),
         "client_options": options,
         "retry_config": {
             "max_retries": ATTEMPTS,
             "retry_timeout": timedelta(seconds=patience / 2),
-            "backoff": {"init_backoff": min(pause, longest), "max_backoff": longest, "base": 2},
         },
     }
 
@@ -327,3 +334,13 @@ def opened(make: Callable[[], ObjectStore], address: str) -> ObjectStore:
         raise InputError(
             Problem("its settings or credentials are incomplete or wrong", file=address, hint=hint)
         ) from None
+
+
+def content_type(key: str) -> str:
+    """Return the media type of an object."""
+    return _TYPES.get(PurePosixPath(key).suffix, _BYTES)
+
+
+def cache_control(key: str) -> str:
+    """Return how long caches may keep an object: for ever, or never without asking."""
+    return "public, max-age=31536000, immutable" if _IMMUTABLE.fullmatch(key) else "no-cache"

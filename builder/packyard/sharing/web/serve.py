@@ -12,10 +12,10 @@ from packyard.sharing.web import page
 HOST = "127.0.0.1"
 
 
-def server(folder: Path) -> ThreadingHTTPServer:
-    """Return a server of the files of a page in a folder, which listens at a port that is free."""
+def server(folder: Path, port: int = 0) -> ThreadingHTTPServer:
+    """Return a server of the files of a page in a folder, which listens; 0 is any free port."""
     _Handler.error_message_format = (folder / page.MISSING).read_text().replace("%", "%%")
-    return ThreadingHTTPServer((HOST, 0), partial(_Handler, directory=str(folder)))
+    return ThreadingHTTPServer((HOST, port), partial(_Handler, directory=str(folder)))
 
 
 class _Handler(SimpleHTTPRequestHandler):

@@ -105,7 +105,7 @@ def find_source(replacement: Replacement, roots: Sequence[MappingNode]) -> Node:
         raise InputError(
             replacement.node.problem(f"{len(matches)} objects are the source ({words}) where one is expected")
         )
-    parts = list(_follow(matches[0], _steps(replacement.path), is_exact=True))
+    parts = list(_follow(matches[0], steps(replacement.path), is_exact=True))
     parts = [part for part in parts if not is_null(part.value) and to_value(part.value) not in ({}, [])]
     if len(parts) != 1:
         raise InputError(
@@ -117,7 +117,7 @@ def find_source(replacement: Replacement, roots: Sequence[MappingNode]) -> Node:
 def replace(root: MappingNode, target: Target, value: Node) -> None:
     """Put a value into the fields of an object."""
     for path in target.paths:
-        parts = list(_follow(root, _steps(path)))
+        parts = list(_follow(root, steps(path)))
         if not parts:
             raise InputError(target.node.problem(f"{root.text('kind')} has nothing at {path}"))
         for part in parts:
@@ -139,7 +139,7 @@ def _of_type(old: Node, new: Node) -> Node:
     return copied
 
 
-def _steps(path: str) -> list[str]:
+def steps(path: str) -> list[str]:
     """Split a path at its dots; those in brackets and those behind a backslash do not split."""
     joined: list[str] = []
     for piece in _DOT.split(path):
@@ -152,9 +152,9 @@ def _steps(path: str) -> list[str]:
     return [piece.replace("\\.", ".") for piece in joined if piece] or [path]
 
 
-def _follow(node: Node, steps: Sequence[str], *, is_exact: bool = False) -> Iterator[Child]:
+def _follow(node: Node, way: Sequence[str], *, is_exact: bool = False) -> Iterator[Child]:
     """Yield what is at the end of the steps below a node."""
-    step, *below = steps
+    step, *below = way
     for part in _children(node, step, is_exact=is_exact):
         if not below:
             yield part

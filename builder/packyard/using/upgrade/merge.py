@@ -100,11 +100,6 @@ def merge(versions: Versions, decision: str = "") -> Merged:
     )
 
 
-def edited_by_hand(base: Files, ours: Files, root_dir: Path) -> tuple[str, ...]:
-    """Return the files of a bundle that are there and differ from it by more than what was set and enabled."""
-    return merge(Versions(base=base, ours=ours, theirs=base, root_dir=root_dir, new="")).edited
-
-
 def _carry(versions: Versions, decision: str) -> _Carried:
     """Do what was set and enabled in ours to base and theirs; what theirs refuses is decided with the text.
 

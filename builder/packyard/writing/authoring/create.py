@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import dataclasses
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from packyard.core.errors import InputError, NotHereError
@@ -59,23 +59,22 @@ class NewSubstitution:
 
 @dataclass(frozen=True, slots=True)
 class Creation:
-    """What is created: the new files, the number of fields bound, and what a substitution's markers were found to be.
+    """What is created: the new files, the number of fields bound, and the setters of a substitution, with their values.
 
-    A marker is listed with the value of the setter that is created for it, or with None where it stands for another
-    substitution; not at all where its setter was there. ``former`` are the names that the fields were bound to.
+    ``former`` are the names that the fields were bound to.
     """
 
     plan: Plan
     fields: int
-    markers: tuple[tuple[str, str | None], ...] = ()
-    former: tuple[str, ...] = ()
+    setters: Mapping[str, str]
+    former: tuple[str, ...]
 
 
 def create_setter(package: PackageFiles, new: NewSetter) -> Creation:
     """Bind the fields that match, and define the setter."""
     krmfile = read_krmfile(package)
     _check_setter(krmfile.definitions, new)
-    binder = _Binder(package, new, _lists_at(new.field) if new.type == "array" else _scalars_at(new))
+    binder = _Binder(package, new)
     definition: dict[str, Tree] = {key: schemafile.to_tree(value) for key, value in new.schema.items()}
     if new.description:
         definition.pop("description", None)
@@ -90,7 +89,7 @@ def create_setter(package: PackageFiles, new: NewSetter) -> Creation:
     if new.required:
         setter["required"] = "true"
     definition["x-k8s-cli"] = {"setter": setter}
-    return binder.finish(krmfile, {SETTER_PREFIX + new.name: definition})
+    return binder.finish(krmfile, {SETTER_PREFIX + new.name: definition}, {})
 
 
 def create_substitution(package: PackageFiles, new: NewSubstitution) -> Creation:
@@ -110,17 +109,15 @@ def create_substitution(package: PackageFiles, new: NewSubstitution) -> Creation
     }
     _check_cycle(definitions, new, kinds)
     entries: dict[str, Tree] = {SUBSTITUTION_PREFIX + new.name: _substitution(new, markers, kinds)}
-    values: list[tuple[str, str | None]] = []
+    created: dict[str, str] = {}
     for marker in markers:
         name = marker[2:-1]
-        if kinds[marker] == SUBSTITUTION_PREFIX:
-            values.append((marker, None))
-        elif name not in definitions.setters:
+        if kinds[marker] == SETTER_PREFIX and name not in definitions.setters:
             _check_name(name)
-            values.append((marker, derived[marker]))
+            created[name] = derived[marker]
             setter: Tree = {"name": Text(name), "value": Text(derived[marker])}
             entries[SETTER_PREFIX + name] = {"x-k8s-cli": {"setter": setter}}
-    return _Binder(package, new, _scalars_or_lists_at(new)).finish(krmfile, entries, tuple(values))
+    return _Binder(package, new).finish(krmfile, entries, created)
 
 
 def _check_setter(definitions: Definitions, new: NewSetter) -> None:
@@ -144,49 +141,32 @@ def _check_name(name: str) -> None:
 
 # Which fields match.
 
-#: Says of a part at a dotted path whether it is to be bound.
-_Match = Callable[[Child, str], bool]
 
+def _matches(new: NewSetter | NewSubstitution, child: Child, path: str) -> bool:
+    """Say whether a part at a dotted path is to be bound: a scalar, or a list that ``field`` names.
 
-def _scalars_at(new: NewSetter | NewSubstitution) -> _Match:
-    def match(child: Child, path: str) -> bool:
-        scalar = child.value
-        return isinstance(scalar, Scalar) and path.endswith(new.field) and new.value in ("", scalar.value)
-
-    return match
-
-
-def _lists_at(suffix: str) -> _Match:
-    """Match lists; one whose key has a comment already is left alone, as in kustomize 3.8.7."""
-
-    def match(child: Child, path: str) -> bool:
-        value = child.value
-        if not isinstance(value, SequenceNode) or not isinstance(child, Entry) or not path.endswith(suffix):
-            return False
-        return child.comment is None and not (value.comment and place.is_binding(value.comment.text))
-
-    return match
-
-
-def _scalars_or_lists_at(new: NewSubstitution) -> _Match:
-    """Match scalars, and block lists that ``field`` names: 3.8.7 marks their keys too, though nothing reads it."""
-    is_scalar, is_list = _scalars_at(new), _lists_at(new.field)
-
-    def match(child: Child, path: str) -> bool:
-        block = isinstance(child.value, SequenceNode) and not child.value.flow
-        return is_scalar(child, path) or (bool(new.field) and block and is_list(child, path))
-
-    return match
+    One whose key has a comment already is left alone, as in kustomize 3.8.7, which marks the keys of lists for
+    substitutions too, though nothing reads that.
+    """
+    value, is_array = child.value, isinstance(new, NewSetter) and new.type == "array"
+    if not path.endswith(new.field):
+        return False
+    if isinstance(value, Scalar):
+        return not is_array and new.value in ("", value.value)
+    if not isinstance(value, SequenceNode) or not isinstance(child, Entry) or child.comment is not None:
+        return False
+    if value.comment and place.is_binding(value.comment.text):
+        return False
+    return is_array or (isinstance(new, NewSubstitution) and bool(new.field) and not value.flow)
 
 
 class _Binder:
     """The comments that the files of a package get."""
 
-    def __init__(self, package: PackageFiles, new: NewSetter | NewSubstitution, match: _Match) -> None:
+    def __init__(self, package: PackageFiles, new: NewSetter | NewSubstitution) -> None:
         self.package = package
+        self.new = new
         self.text = comment.write(new.name)
-        self.match = match
-        self.sets_lists = isinstance(new, NewSetter)
         words = [] if isinstance(new, NewSetter) and new.type == "array" else new.value.split()
         self.mark = (words or [new.field.rpartition(".")[2]])[0].encode()
         self.count = 0
@@ -197,15 +177,13 @@ class _Binder:
         for path, data in package.resources.items():
             self._bind_file(path, data)
 
-    def finish(
-        self, krmfile: Krmfile, entries: Mapping[str, Tree], markers: tuple[tuple[str, str | None], ...] = ()
-    ) -> Creation:
+    def finish(self, krmfile: Krmfile, entries: Mapping[str, Tree], setters: Mapping[str, str]) -> Creation:
         """Add the definitions, and return all that was done."""
         edits = add(krmfile.root, ("openAPI", "definitions"), entries)
         recorded = krmfile.edited(self.package.krmfile, edits)
         if recorded is not None:
             self.files[self.package.name] = recorded
-        return Creation(Plan(files=self.files), self.count, markers, tuple(self.former))
+        return Creation(Plan(files=self.files), self.count, setters, tuple(self.former))
 
     def _bind_file(self, path: str, data: bytes) -> None:
         if self.mark not in data and b"\\" not in data:  # a file without the value may be a template, and no YAML
@@ -215,14 +193,14 @@ class _Binder:
             self.files[path] = new
 
     def _bind_document(self, document: Document) -> list[Edit]:
-        matching = [child for child, path in _fields(document.root, "") if self.match(child, path)]
+        matching = [child for child, path in _fields(document.root, "") if _matches(self.new, child, path)]
         self.count += len(matching)
         return [edit for child in matching for edit in self._bind(child)]
 
     def _bind(self, child: Child) -> list[Edit]:
         if isinstance(child.value, SequenceNode):
             assert isinstance(child, Entry)
-            if self.sets_lists:
+            if isinstance(self.new, NewSetter):
                 self._same_values(child.value)
             return place.bind_list(child, self.text)
         if child.value.comment and (reference := comment.parse(child.value.comment.text)):

@@ -23,32 +23,22 @@ from packyard.using.setters.plan import Plan
 from packyard.writing.authoring import place
 
 
-def delete_setter(package: PackageFiles, name: str) -> Plan:
-    """Plan to delete a setter that no substitution uses."""
+def delete(package: PackageFiles, kind: str, name: str) -> Plan:
+    """Plan to delete a setter, or a substitution without its setters, that no substitution uses."""
     krmfile = read_krmfile(package)
-    return _delete(package, krmfile, "setter", name, krmfile.definitions.setters)
-
-
-def delete_substitution(package: PackageFiles, name: str) -> Plan:
-    """Plan to delete a substitution that no other one uses; its setters stay."""
-    krmfile = read_krmfile(package)
-    return _delete(package, krmfile, "substitution", name, krmfile.definitions.substitutions)
-
-
-def _delete(
-    package: PackageFiles, krmfile: Krmfile, kind: str, name: str, by_name: Mapping[str, Setter | Substitution]
-) -> Plan:
+    definitions, is_setter = krmfile.definitions, kind == "setter"
+    by_name: Mapping[str, Setter | Substitution] = definitions.setters if is_setter else definitions.substitutions
     if name not in by_name:
         raise NotHereError(f'{kind} "{name}" does not exist')
-    definition, prefix = by_name[name], SETTER_PREFIX if kind == "setter" else SUBSTITUTION_PREFIX
-    _check_unused(krmfile.definitions, kind, name)
+    definition, prefix = by_name[name], SETTER_PREFIX if is_setter else SUBSTITUTION_PREFIX
+    _check_unused(definitions, kind, name)
     files: dict[str, bytes] = {}
     recorded = krmfile.edited(package.krmfile, _take_definition_out(krmfile, prefix + name))
     if recorded is not None:
         files[package.name] = recorded
     for path, data in package.resources.items():
         if comment.is_marked(data):
-            change = partial(_take_comments_out, definitions=krmfile.definitions, definition=definition)
+            change = partial(_take_comments_out, definitions=definitions, definition=definition)
             new = rewrite(data, package.where + path, change)
             if new != data:
                 files[path] = new

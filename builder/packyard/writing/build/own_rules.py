@@ -24,7 +24,6 @@ from typing import Any
 from packyard.core.errors import every
 from packyard.core.kubernetes import schemas
 from packyard.core.kubernetes.schemas import Definitions, Judge
-from packyard.core.work.memo import Memo
 from packyard.core.yaml.fields import Fields
 from packyard.core.yaml.node import MappingNode, SequenceNode
 from packyard.core.yaml.values import to_value
@@ -100,4 +99,4 @@ def _expect_severity(fields: Fields, severity: str) -> None:
 
 def _found(made: Rule, mark: str) -> Iterator[Finding]:
     files = {path: text.encode() for path, text in made.files(mark).items()}
-    return rows.check(Applied(parse(PackageFiles(EMPTY, files), Memo())), [made])
+    return rows.check(Applied(parse(PackageFiles(EMPTY, files))), [made])

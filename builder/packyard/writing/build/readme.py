@@ -15,26 +15,21 @@ packages/NAME/docs/50-cluster.md                 in the place of the catalogue's
 
 from __future__ import annotations
 
-import atexit
-import json
 import os
 import pickle
 import re
-import subprocess
-import sys
 from collections.abc import Mapping, Sequence
 from functools import cache
 from posixpath import basename
-from threading import Lock
 
 from packyard.core.errors import InputError, Problem, refuse
+from packyard.core.work.answerer import Answerer
 from packyard.writing.source.package import Package
 from packyard.writing.source.workspace import Workspace, authored
 
 #: Where the catalogue's lie in a workspace, and a package's in its folder.
 SHARED, OWN = "docs/readme", "docs"
 _NAME = re.compile(r"[0-9]{2}-[a-z0-9-]+\.md")
-_ONE_AT_A_TIME = Lock()
 
 
 def find(workspace: Workspace, package: Package) -> list[tuple[str, str]]:
@@ -61,36 +56,15 @@ def render(fragments: Sequence[tuple[str, str]], context: Mapping[str, object]) 
 
     An unknown variable, or any other fault in a fragment, is an `InputError` at its file and line.
     """
-    texts = []
-    with _ONE_AT_A_TIME:
-        process = _process(os.getpid())
-        assert process.stdin
-        assert process.stdout
-        pickle.dump((fragments, context), process.stdin)
-        process.stdin.flush()
-        for file, _ in fragments:
-            answer = process.stdout.readline()
-            if not answer:
-                _process.cache_clear()
-                raise InputError(Problem("takes too much time or memory to render", file=file, line=1))
-            text, fault, line = json.loads(answer)
-            if fault:
-                raise InputError(Problem(fault, file=file, line=line))
-            texts.append(text.strip("\n"))
-    return ("\n\n".join(filter(None, texts)) + "\n").encode()
+    answers = _answerer(os.getpid()).ask(pickle.dumps((fragments, context)), len(fragments))
+    pairs = list(zip((file for file, _ in fragments), answers, strict=False))
+    refuse(Problem(fault, file=file, line=line) for file, (_, fault, line) in pairs if fault)
+    if len(answers) < len(fragments):
+        too_much = Problem("takes too much time or memory to render", file=fragments[len(answers)][0], line=1)
+        raise InputError(too_much)
+    return ("\n\n".join(filter(None, (text.strip("\n") for text, _, _ in answers))) + "\n").encode()
 
 
 @cache
-def _process(_: int) -> subprocess.Popen[bytes]:
-    """Start `readme_process` for this process, until it ends."""
-    # -P: no module comes from the working directory, which may be a stranger's.
-    command = (sys.executable, "-P", "-m", "packyard.writing.build.readme_process")
-    pipe = subprocess.PIPE
-    process = subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=subprocess.DEVNULL)
-    atexit.register(_end, process)
-    return process
-
-
-def _end(process: subprocess.Popen[bytes]) -> None:
-    process.kill()
-    process.communicate()
+def _answerer(_: int) -> Answerer:
+    return Answerer("packyard.writing.build.readme_process")

@@ -1,8 +1,8 @@
 """The process that renders the fragments of a README: one may come from a library that was fetched.
 
-They can format what they are given, and reach nothing else. It may take `MEMORY`, and `SECONDS` of a processor for a
-README; what takes more ends it. Each pickle that it reads has fragments, pairs of file name and text, and what these
-may ask. It answers each with a line of JSON, ``[text, fault, line of the fault]``, up to the first that has a fault.
+They can format what they are given, and reach nothing else. A README that takes more than `answerer` allows ends it.
+Each pickle that it reads has fragments, pairs of file name and text, and what these may ask. It answers each with a
+line of JSON: ``[text, fault, line of the fault]``.
 """
 
 from __future__ import annotations
@@ -10,9 +10,7 @@ from __future__ import annotations
 import json
 import pickle
 import re
-import resource
 import sys
-import time
 import traceback
 from contextlib import suppress
 from typing import Any
@@ -20,24 +18,21 @@ from typing import Any
 from jinja2 import StrictUndefined, TemplateSyntaxError
 from jinja2.sandbox import ImmutableSandboxedEnvironment
 
-MEMORY, SECONDS = 512 << 20, 2
+from packyard.core.work.answerer import bound
+
 _DIFFERS = ("random", "lipsum")  # from one run to the next
 
 
 def main() -> None:
     """Answer until the input ends."""
-    resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
+    bound()
     environment = _environment()
     with suppress(EOFError):
         while True:
             fragments, context = pickle.load(sys.stdin.buffer)
-            seconds = int(time.process_time()) + 1 + SECONDS
-            resource.setrlimit(resource.RLIMIT_CPU, (seconds, resource.RLIM_INFINITY))
+            bound()
             for file, text in fragments:
-                answer = _render(environment, file, text, context)
-                print(json.dumps(answer), flush=True)
-                if answer[1]:
-                    break
+                print(json.dumps(_render(environment, file, text, context)), flush=True)
 
 
 def _render(

@@ -28,7 +28,6 @@ from packyard.using.kustomize import selector
 from packyard.using.kustomize.accumulate import SourceObject, accumulate
 from packyard.using.kustomize.part import Part, Patch
 from packyard.using.kustomize.patch import AbsentError, MisfitError
-from packyard.using.options.folder import PROGRAMS
 from packyard.writing.checks import generated
 from packyard.writing.checks.explanation import Severity
 from packyard.writing.checks.finding import Finding, breach, finding
@@ -53,7 +52,6 @@ _SELECTORS = {
 _DEEPEST = 100
 
 Files = Mapping[str, Sequence[Document]]
-Programs = Mapping[str, Sequence[MappingNode]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,15 +79,12 @@ class Build:
         return reference
 
 
-def find(
-    paths: Iterable[str], files: Files, *, is_loose: bool = False, programs: Programs | None = None
-) -> list[Build]:
+def find(paths: Iterable[str], files: Files, *, is_loose: bool = False) -> list[Build]:
     """Return the builds of a tree: ``paths`` are those of its files, ``files`` the documents of YAML files.
 
-    The rest, which no kustomization has, is one build; if it ``is_loose``, one for each folder. ``programs`` is what
-    folders beside the tree generate, by the folders' names.
+    The rest, which no kustomization has, is one build; if it ``is_loose``, one for each folder.
     """
-    tree = _Tree(paths, files, programs or {})
+    tree = _Tree(paths, files)
     rest: dict[str, list[MappingNode]] = {}
     for path in files:
         if not tree.has_above(path):
@@ -102,9 +97,8 @@ def find(
 class _Tree:
     """The files of a tree, and its kustomizations by their folders, with the paths that they build on."""
 
-    def __init__(self, paths: Iterable[str], files: Files, programs: Programs) -> None:
+    def __init__(self, paths: Iterable[str], files: Files) -> None:
         self.files = files
-        self._programs = programs
         self.kustomizations = {
             posixpath.dirname(path): _root(files.get(path, ()))
             for name in reversed(NAMES)
@@ -126,12 +120,6 @@ class _Tree:
         for folder, root in self.kustomizations.items():
             if folder not in parts and not _is_component(root):
                 yield folder
-
-    def made(self, path: str) -> Sequence[MappingNode]:
-        """Return what programs beside the tree generate."""
-        folder, name = posixpath.split(path)
-        is_program = posixpath.basename(folder) == PROGRAMS and path.startswith("..")
-        return self._programs.get(name, ()) if is_program else ()
 
 
 @dataclass(slots=True)
@@ -165,13 +153,13 @@ class _Builder:
             self.complete = self.complete and bool(roots)  # an empty file is filled in by somebody
             objects += (SourceObject(root, "") for root in roots)
         else:
-            made = self.tree.made(path)
-            self.complete = self.complete and bool(made)
-            self._generate(made, objects)
+            self.complete = False
 
     def _follow(self, folder: str, root: MappingNode | None, objects: list[SourceObject], depth: int) -> None:
         own = objects if _is_component(root) else []
-        self._generate(generated.objects(root) if root else (), own)
+        made = [SourceObject(item, "") for item in generated.objects(root)] if root else []
+        self.made += made
+        own += made
         for part in self.tree.parts[folder]:
             self._gather(part, own, depth + 1)
         is_known = root and kustomization.has_lists(root) and all(entry.name in _FOLLOWED for entry in root.entries)
@@ -182,11 +170,6 @@ class _Builder:
             self.complete = self.complete and not (depth and any(root.get(name) is not None for name in _RENAMING))
         if own is not objects:
             objects += own
-
-    def _generate(self, roots: Iterable[MappingNode], objects: list[SourceObject]) -> None:
-        made = [SourceObject(root, "") for root in roots]
-        self.made += made
-        objects += made
 
     def _change(self, root: MappingNode, folder: str, objects: list[SourceObject]) -> None:
         """Patch and label objects as a kustomization says; what kustomize alone can do is left as it is."""

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import atexit
 import json
 import os
 import re
-import subprocess
-import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from threading import Lock
+
+from packyard.core.work.answerer import Answerer
 
 #: How many processes a run may lose before it evaluates nothing more.
 _MOST_LOST = 3
@@ -39,7 +38,7 @@ class Evaluator:
     """Evaluates expressions; what ends the process has no value, and is not asked again."""
 
     def __init__(self) -> None:
-        self._process: subprocess.Popen[str] | None = None
+        self._answerer = Answerer("packyard.writing.checks.cel_process")
         self._known: dict[str, object] = {}
         self._fatal = set[str]()
         self._lock = Lock()
@@ -61,33 +60,8 @@ class Evaluator:
 
     def _answers(self, requests: Sequence[str]) -> list[object]:
         """Return the values up to the first expression that the process does not survive."""
-        answers = list[object]()
-        process = self._process = self._process or self._start()
-        assert process.stdin
-        assert process.stdout
-        try:
-            process.stdin.write(f"[{','.join(requests)}]\n")
-            process.stdin.flush()
-            for _ in requests:
-                answer = json.loads(process.stdout.readline())
-                answers.append(answer["value"] if "value" in answer else NoAnswer(answer["error"]))
-        except (BrokenPipeError, json.JSONDecodeError):
-            self.close()
-        return answers
-
-    def _start(self) -> subprocess.Popen[str]:
-        atexit.register(self.close)
-        # -P: no module comes from the working directory, which may be a stranger's.
-        command = (sys.executable, "-P", "-m", "packyard.writing.checks.cel_process")
-        pipe = subprocess.PIPE
-        return subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=subprocess.DEVNULL, encoding="utf-8")
-
-    def close(self) -> None:
-        """End the process."""
-        if process := self._process:
-            process.kill()
-            with process:  # closes its pipes
-                self._process = None
+        answers = self._answerer.ask(f"[{','.join(requests)}]\n".encode(), len(requests))
+        return [answer["value"] if "value" in answer else NoAnswer(answer["error"]) for answer in answers]
 
 
 def evaluator() -> Evaluator:

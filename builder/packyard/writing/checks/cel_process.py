@@ -1,8 +1,7 @@
 """The process that evaluates expressions in CEL, which strangers wrote, about objects, which others wrote.
 
 Each line that it reads is, as JSON, a list of ``[expression, values of variables]``. It answers each of them with a
-line: ``{"value": …}`` or ``{"error": …}``. It may take `MEMORY`, and `SECONDS` of a processor for an expression; what
-takes more ends it.
+line: ``{"value": …}`` or ``{"error": …}``. What takes more than `answerer` allows ends it.
 
 Beyond CEL and its extensions there are functions that Kubernetes has: of quantities, which are whole thousandths here,
 of URLs, and of addresses; and ``near(TEXT, WORDS)`` is a hint at the word that was meant.
@@ -11,9 +10,7 @@ of URLs, and of addresses; and ``near(TEXT, WORDS)`` is a hint at the word that 
 from __future__ import annotations
 
 import json
-import resource
 import sys
-import time
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from functools import cache
@@ -25,9 +22,9 @@ from cel_expr_python.ext import ext_bindings, ext_math, ext_optional, ext_string
 
 from packyard.core.errors import suggest
 from packyard.core.kubernetes import quantity
+from packyard.core.work.answerer import bound
 from packyard.writing.checks.cel import VARIABLES
 
-MEMORY, SECONDS = 512 << 20, 2
 _MOST = 2_000  # characters of a value, which becomes a part of a message
 
 
@@ -36,11 +33,9 @@ _TEXT = cel.Type.STRING
 
 def main() -> None:
     """Answer until the input ends."""
-    resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
-    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     for line in sys.stdin:
         for expression, values in json.loads(line):
-            resource.setrlimit(resource.RLIMIT_CPU, (int(time.process_time()) + 1 + SECONDS, resource.RLIM_INFINITY))
+            bound()
             print(json.dumps(_answer(expression, _environment().Activation(values))), flush=True)
 
 

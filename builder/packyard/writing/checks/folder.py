@@ -22,7 +22,6 @@ from packyard.core.files.tree import Tree
 from packyard.core.kubernetes import kustomization, schemas
 from packyard.core.kubernetes.kinds import CUSTOM
 from packyard.core.kubernetes.schemas import Judge
-from packyard.core.work.memo import Memo
 from packyard.core.yaml.document import parse_file, walk
 from packyard.core.yaml.node import Document, MappingNode
 from packyard.core.yaml.values import to_value
@@ -32,16 +31,15 @@ from packyard.using.setters.krmfile import EMPTY
 from packyard.using.setters.krmfile import NAME as KRMFILE
 from packyard.using.setters.packages import KPTFILE, PackageFiles, find_packages, read_package, read_resources
 from packyard.writing.checks import documents, exception, kustomizations, secret_texts
+from packyard.writing.checks.documents import Folder
 from packyard.writing.checks.finding import Finding
 from packyard.writing.checks.lint import find, in_order
-from packyard.writing.checks.pages import Folder
 from packyard.writing.checks.parsed import Parsed, parse
 
 _CHART = "Chart.yaml"
 _PAGE = re.compile(r"\.(md|markdown)\Z", re.IGNORECASE)
-#: Files that use cases of a package share.
-_PROGRAM = re.compile(rf"(^|/){PROGRAMS}/[^/]+/([^/]+\.(py|sh)|{re.escape(kustomization.FILE)})\Z")
-_PATCHES = (".json6902",)
+#: Components that use cases of a package share.
+_PROGRAM = re.compile(rf"(^|/){PROGRAMS}/[^/]+/{re.escape(kustomization.FILE)}\Z")
 #: What Go's templates and Jinja fill in.
 _TEMPLATE = re.compile(rb"\{\{|\{%")
 
@@ -117,11 +115,13 @@ def _open(tree: Tree) -> _Opened:
     files = [f"{folder}/{name}" if folder else name for folder, _, names in tree.walk() for name in names]
     charts = [posixpath.dirname(file) for file in files if posixpath.basename(file) == _CHART]
     programs = {file: tree.read(file) for file in files if _PROGRAM.search(file) and tree.has_file(file)}
-    packages, memo = dict[str, PackageFiles](), Memo()
+    packages = dict[str, PackageFiles]()
     for folder, package in _packages(tree, files):
-        package = package._replace(programs=_of_own(programs, folder, tree))
+        shared = {posixpath.relpath(path, folder or "."): data for path, data in programs.items()}
+        beside = {path: data for path, data in shared.items() if path.startswith("..")}
+        package = package._replace(resources={**package.resources, **beside})
         packages[folder] = _without_charts(charts, folder, package)
-    parsed = {folder: parse(package, memo) for folder, package in packages.items()}
+    parsed = {folder: parse(package) for folder, package in packages.items()}
     is_known = all(each.krmfile for each in parsed.values())  # otherwise pages may speak of setters that are not read
     own = parsed.items() if is_known else ()
     setters = {folder: each.definitions.setters for folder, each in own if each.definitions.setters}
@@ -168,26 +168,17 @@ def _with_definitions(judges: Sequence[Judge], parsed: Iterable[Parsed]) -> list
     return [*own, *(judge.without(schemas.kinds_of(own)) for judge in judges)] if own else list(judges)
 
 
-def _of_own(programs: Mapping[str, bytes], folder: str, tree: Tree) -> dict[str, bytes]:
-    """Return the programs of the bundle that a folder is part of; where nobody says which one that is, all."""
-    above = folder
-    while above and not tree.has_file(f"{above}/{manifest.FILE}"):
-        above = posixpath.dirname(above)
-    return {path: data for path, data in programs.items() if not above or path.startswith(f"{above}/")}
-
-
 def _packages(tree: Tree, files: Sequence[str]) -> Iterator[tuple[str, PackageFiles]]:
     """Yield the packages of a folder, and what belongs to none."""
     held = any(posixpath.basename(file) in (KRMFILE, KPTFILE) for file in files)
     packages = find_packages(tree, recursive=True, kpt=True) if held else []
     for folder in packages:
-        patches, own = read_resources(tree, folder, suffixes=_PATCHES), read_resources(tree, folder)
-        yield folder, read_package(tree, folder)._replace(resources=own, patches=patches)
+        yield folder, read_package(tree, folder)._replace(resources=read_resources(tree, folder))
     resources = {} if "" in packages else read_resources(tree, "")
     if any(_builds_on(path, data, packages) for path, data in resources.items()):  # of which nothing is said here
         resources = read_resources(tree, "", below_too=True)
     if resources:
-        yield "", PackageFiles(EMPTY, resources, tree.prefix, "", patches=read_resources(tree, "", suffixes=_PATCHES))
+        yield "", PackageFiles(EMPTY, resources, tree.prefix, "")
 
 
 def _builds_on(path: str, data: bytes, packages: Iterable[str]) -> bool:

@@ -4,16 +4,13 @@ from __future__ import annotations
 
 import posixpath
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import suppress
 from copy import copy
 from dataclasses import dataclass, replace
-from functools import partial
 
 from packyard.core.errors import InputError, Problem
-from packyard.core.kubernetes import kustomization, pods
+from packyard.core.kubernetes import pods
 from packyard.core.kubernetes.kinds import is_kind, name_of
 from packyard.core.kubernetes.pods import Pod
-from packyard.core.work.memo import Memo
 from packyard.core.yaml import aliases
 from packyard.core.yaml.document import all_comments, check_keys, parse_file
 from packyard.core.yaml.node import Comment, Document, MappingNode, Node, Source
@@ -23,7 +20,7 @@ from packyard.using.setters.definition import Definitions
 from packyard.using.setters.fields import Binding
 from packyard.using.setters.krmfile import Krmfile
 from packyard.using.setters.packages import PackageFiles, read_krmfile
-from packyard.writing.checks import builds, generated, layout
+from packyard.writing.checks import builds, layout
 from packyard.writing.checks.builds import Build
 from packyard.writing.checks.finding import Finding, finding
 
@@ -49,7 +46,6 @@ class Parsed:
     reached: Mapping[int, frozenset[str]]  # the setters that change each bound field, by its node
     pods: Mapping[int, list[Pod[MappingNode]]]  # those of each object, by its node
     roots: Mapping[int, MappingNode]  # the root of the document of each bound field, by its node
-    programs: Mapping[str, bytes]  # by the names of their files
     added: frozenset[str] = frozenset()  # files of options, which may name what their users bring
 
     @property
@@ -148,11 +144,8 @@ class Parsed:
         )
 
 
-def parse(package: PackageFiles, memo: Memo) -> Parsed:
-    """Parse every file; a file that cannot be parsed is left out and reported.
-
-    The memo remembers what equal texts of several packages have in common.
-    """
+def parse(package: PackageFiles) -> Parsed:
+    """Parse every file; a file that cannot be parsed is left out and reported."""
     unreadable: list[Finding] = []
     krmfile: Krmfile | None = None
     try:
@@ -163,14 +156,13 @@ def parse(package: PackageFiles, memo: Memo) -> Parsed:
     files: dict[str, _ParsedFile] = {}
     for path, data in package.resources.items():
         try:
-            files[path] = _parse_file(data, package.where + path)
+            name = package.where + path
+            files[path] = _parse_file(data, posixpath.normpath(name) if path.startswith("..") else name)
         except InputError as error:
             unreadable += findings(error)
     documents = {path: file.documents for path, file in files.items()}
     bound = [binding for file in files.values() for binding in file.bound]
-    all_builds = builds.find(
-        package.resources, documents, is_loose=not package.name, programs=_generated(package, memo)
-    )
+    all_builds = builds.find(package.resources, documents, is_loose=not package.name)
     objects = {id(root): root for build in all_builds for root in build.objects}
     return Parsed(
         where=package.where,
@@ -187,7 +179,6 @@ def parse(package: PackageFiles, memo: Memo) -> Parsed:
         reached=_reached(bound, krmfile),
         pods={key: pods.find(root) for key, root in objects.items()},
         roots={key: root for file in files.values() for key, root in file.roots.items()},
-        programs={posixpath.basename(path): data for path, data in package.programs.items()},
     )
 
 
@@ -216,23 +207,6 @@ def _parse_file(data: bytes, name: str) -> _ParsedFile:
         check_keys(document)
         aliases.follow(document)
     return _ParsedFile(documents, [binding for _, binding in by_root], roots, comments, behind_headers, rewritten)
-
-
-def _generated(package: PackageFiles, memo: Memo) -> dict[str, list[MappingNode]]:
-    """Return what programs generate, by their folders' names; what is broken generates nothing."""
-    by_folder = {}
-    for path, data in package.programs.items():
-        folder, name = posixpath.split(path)
-        if name == kustomization.FILE:
-            with suppress(InputError):
-                key = ("generators", data)
-                by_folder[posixpath.basename(folder)] = memo.once(key, partial(_generators, data, path))
-    return by_folder
-
-
-def _generators(data: bytes, path: str) -> list[MappingNode]:
-    roots = (document.root for document in parse_file(data, path))
-    return [made for root in roots if isinstance(root, MappingNode) for made in generated.objects(root)]
 
 
 def _document(root: MappingNode) -> Document:

@@ -14,7 +14,6 @@ from contextlib import suppress
 from dataclasses import replace
 
 from packyard.core.errors import InputError
-from packyard.core.work.memo import Memo
 from packyard.core.yaml.document import find_comments, parse_file
 from packyard.core.yaml.node import Scalar
 from packyard.using.setters import fields
@@ -85,7 +84,7 @@ def _definitions(name: str, parsed: Parsed) -> Iterator[Finding]:
 
 def _parse(name: str, data: bytes) -> Parsed:
     where = name.removesuffix(KRMFILE)
-    return parse(PackageFiles(data, {}, where), Memo())
+    return parse(PackageFiles(data, {}, where))
 
 
 def _unused(files: Mapping[str, bytes], krmfiles: Mapping[str, Parsed]) -> Iterator[Finding]:

@@ -1,4 +1,4 @@
-"""Paths of fields in objects, as tests of packages name them.
+"""Paths of fields in objects, as tests of packages name them: those of kustomize's replacements, also without dots.
 
 spec.template.spec.containers[0].args      an index
 spec.template.spec.containers[name=main]   the items of that name
@@ -12,44 +12,25 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 
 from packyard.core.errors import suggest
+from packyard.using.kustomize import replacement
 
-_Step = str | int | tuple[str, str]
-_ALL = ("", "")
-_STEP = re.compile(
-    r"""(?:\A|\.)(?P<key>[^.\[\]'"]+) | \[(?P<index>[0-9]{1,9})\] | \[(?P<all>\*)\] | \[(['"])(?P<quoted>.+?)\4\]
-      | \[(?P<field>[\w-]+)=(?P<value>[^\]]*)\]""",
-    re.VERBOSE,
-)
+_FORM = re.compile(r"(?:[^\[\]]|\[[^\[\]]+\])*")
+_BRACKET = re.compile(r"(?<=[^.])\[")
 
 
 class AbsentError(Exception):
     """A path leads to nothing; the text says where it ends."""
 
 
-def parse(text: str) -> Sequence[_Step] | None:
+def parse(text: str) -> Sequence[str] | None:
     """Read a path; None where it is none. The root is an empty text."""
-    rest = text
-    steps: list[_Step] = []
-    while rest:
-        match = _STEP.match(rest)
-        if match is None:
-            return None
-        steps.append(_step(match))
-        rest = rest[match.end() :]
-        if steps and rest and rest[0] not in ".[":
-            return None
-    return steps
+    if not _FORM.fullmatch(text):
+        return None
+    steps = replacement.steps(_BRACKET.sub(".[", text)) if text else []
+    return [step if "=" in step else step.strip("[]'\"") for step in steps]
 
 
-def _step(match: re.Match[str]) -> _Step:
-    if match["index"]:
-        return int(match["index"])
-    if match["all"]:
-        return _ALL
-    return match["key"] or match["quoted"] or (match["field"], match["value"])
-
-
-def find(steps: Sequence[_Step], value: object, above: str = "it") -> Iterator[object]:
+def find(steps: Sequence[str], value: object, above: str = "it") -> Iterator[object]:
     """Yield all that a path leads to; raises `AbsentError`."""
     if not steps:
         yield value
@@ -58,29 +39,20 @@ def find(steps: Sequence[_Step], value: object, above: str = "it") -> Iterator[o
         yield from find(steps[1:], inner, called)
 
 
-def _inner(step: _Step, value: object, above: str) -> list[tuple[str, object]]:
-    if isinstance(step, str):
-        if not isinstance(value, Mapping):
-            raise AbsentError(f"{above} must be a mapping to have {step!r}, and is {_kind(value)}")
+def _inner(step: str, value: object, above: str) -> list[tuple[str, object]]:
+    if isinstance(value, Mapping):
         if step not in value:
             hint = suggest(step, map(str, value))
             raise AbsentError(f"{above} has no field {step!r}" + (f" ({hint})" if hint else ""))
         return [(step, value[step])]
     if not isinstance(value, list):
-        raise AbsentError(f"{above} must be a list, and is {_kind(value)}")
-    items = [(f"{above}[{at}]", item) for at, item in enumerate(value)]
-    if isinstance(step, int):
-        matches, wanted = items[step : step + 1], f"[{step}]"
-    elif step == _ALL:
-        matches, wanted = items, "[*]"
-    else:
-        key, text = step
-        matches = [(at, item) for at, item in items if isinstance(item, Mapping) and str(item.get(key)) == text]
-        wanted = f"[{key}={text}]"
-    if not matches:
-        raise AbsentError(f"{above} has {len(items)} item{'s' * (len(items) != 1)}, and none is {wanted}")
-    return matches
-
-
-def _kind(value: object) -> str:
-    return "a list" if isinstance(value, list) else "a mapping" if isinstance(value, Mapping) else f"{value!r}"
+        raise AbsentError(f"{above} is {value!r}, and has nothing at {step!r}")
+    key, equals, text = step.strip("[]").partition("=")
+    items = [
+        (f"{above}[{at}]", item)
+        for at, item in enumerate(value)
+        if step in ("*", str(at)) or (equals and isinstance(item, Mapping) and str(item.get(key)) == text)
+    ]
+    if not items:
+        raise AbsentError(f"{above} has {len(value)} item{'s' * (len(value) != 1)}, and none is [{step.strip('[]')}]")
+    return items

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 import pytest
@@ -99,6 +99,13 @@ SPELLINGS = [
 ]
 
 
+#: Where the two lines of kustomize that users set values with do not agree; we are with 3.8.7.
+ONLY_3_8_7 = {
+    "above an item that is a mapping",
+    "above an item that is a list",
+    "behind the header of a block scalar",
+}
+
 LIST_KRMFILE = """\
 openAPI:
   definitions:
@@ -111,37 +118,46 @@ openAPI:
 """
 
 
-def judge(real_set: Callable[..., str], tmp_path: Path, text: str, krmfile: str = KRMFILE) -> None:
+def judge(real_set: Callable[..., str], tmp_path: Path, texts: Mapping[str, str], krmfile: str = KRMFILE) -> None:
+    """Set what texts say in files beside each other: to start the real program takes longer than all of them."""
     for side in ("theirs", "ours"):
         folder = tmp_path / side
         folder.mkdir()
         (folder / "Krmfile").write_text(krmfile, "utf-8")
-        (folder / "r.yaml").write_text(text, "utf-8")
+        for number, text in enumerate(texts.values()):
+            (folder / f"{number}.yaml").write_text(text, "utf-8")
     said = [
         real_set("cfg", "set", ".", "foo", "99", cwd=tmp_path / "theirs"),
         done("cfg", "set", tmp_path / "ours", "foo", "99"),
     ]
-    counts = [text.split("set ")[1].split()[0] for text in said]
     theirs, ours = (
-        list(yaml.load_all((tmp_path / side / "r.yaml").read_text("utf-8"), yaml.CBaseLoader))
+        {
+            name: list(yaml.load_all((tmp_path / side / f"{number}.yaml").read_text("utf-8"), yaml.CBaseLoader))
+            for number, name in enumerate(texts)
+        }
         for side in ("theirs", "ours")
     )
     assert ours == theirs
+    counts = [text.split("set ")[1].split()[0] for text in said]
     assert counts[1] == counts[0]
 
 
-@pytest.mark.parametrize("place", PLACES)
-def test_a_comment_binds_where_the_real_program_lets_it(kustomize3: Kustomize, tmp_path: Path, place: str) -> None:
-    judge(kustomize3.done, tmp_path, HEADER + PLACES[place].replace("C\n", SPELLINGS[0] + "\n"))
+def placed(places: Mapping[str, str]) -> dict[str, str]:
+    return {name: HEADER + place.replace("C\n", SPELLINGS[0] + "\n") for name, place in places.items()}
 
 
-@pytest.mark.parametrize("place", LIST_PLACES)
-def test_a_comment_binds_a_list_where_the_real_program_lets_it(
-    kustomize3: Kustomize, tmp_path: Path, place: str
-) -> None:
-    judge(kustomize3.done, tmp_path, HEADER + LIST_PLACES[place].replace("C\n", SPELLINGS[0] + "\n"), LIST_KRMFILE)
+def test_a_comment_binds_where_the_real_program_lets_it(kustomize3: Kustomize, tmp_path: Path) -> None:
+    judge(kustomize3.done, tmp_path, placed(PLACES))
 
 
-@pytest.mark.parametrize("spelling", SPELLINGS)
-def test_a_comment_is_read_as_the_real_program_reads_it(kustomize3: Kustomize, tmp_path: Path, spelling: str) -> None:
-    judge(kustomize3.done, tmp_path, f"{HEADER}x: 3 {spelling}\n")
+def test_a_comment_binds_where_kustomize_4_5_4_lets_it(kustomize4: Kustomize, tmp_path: Path) -> None:
+    places = {name: place for name, place in PLACES.items() if name not in ONLY_3_8_7}
+    judge(kustomize4.done, tmp_path, placed(places))
+
+
+def test_a_comment_binds_a_list_where_the_real_program_lets_it(kustomize3: Kustomize, tmp_path: Path) -> None:
+    judge(kustomize3.done, tmp_path, placed(LIST_PLACES), LIST_KRMFILE)
+
+
+def test_a_comment_is_read_as_the_real_program_reads_it(kustomize3: Kustomize, tmp_path: Path) -> None:
+    judge(kustomize3.done, tmp_path, {spelling: f"{HEADER}x: 3 {spelling}\n" for spelling in SPELLINGS})

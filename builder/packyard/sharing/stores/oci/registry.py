@@ -18,13 +18,7 @@ from packyard.sharing.stores.oci import manifest as manifests
 from packyard.sharing.stores.oci.address import Address
 from packyard.sharing.stores.oci.login import Login
 from packyard.sharing.stores.oci.manifest import EMPTY, INDEX_TYPE, MANIFEST_TYPE, Descriptor
-from packyard.sharing.stores.store import (
-    DeniedError,
-    MissingStoreError,
-    NotFoundError,
-    UnmadeStoreError,
-    check_listed,
-)
+from packyard.sharing.stores.store import DeniedError, MissingStoreError, NotFoundError, UnmadeStoreError, check_listed
 
 _PAGES = 10_000
 _LISTINGS = 20  # attempts
