@@ -237,7 +237,7 @@ def busy(after: bytes) -> bytes:
 @pytest.mark.parametrize("after", [b"0", b"61", b"Fri, 31 Dec 2100 23:59:59 GMT", b"-1", b"9" * 5000, b"x"], ids=len)
 def test_a_server_that_stays_busy_is_given_up_soon(after: bytes) -> None:
     with answering(lambda _: [busy(after)]) as server:
-        assert r"answers HTTP 503 (try again later" in str(Client().ask(asked(server)).unexpected())
+        assert r"answers HTTP 503 (try again later" in str(Client().ask(asked(server)).refusal("log in"))
     assert len(server.requests) == 4
 
 
