@@ -7,6 +7,7 @@ import itertools
 import os
 import stat
 import subprocess
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -152,6 +153,16 @@ def test_a_channel_may_itself_be_a_link_and_have_links_inside(tmp_path: Path) ->
     (tmp_path / "real" / "1").symlink_to("1.0")
     (tmp_path / "channel").symlink_to("real")
     assert DirectoryStore(tmp_path / "channel").get("1/a") == b"1"
+
+
+@pytest.mark.parametrize("put", [os.mkdir, lambda lock: lock.symlink_to("/dev/zero")])
+def test_what_is_no_lock_is_named_and_not_waited_for(
+    store: DirectoryStore, tmp_path: Path, put: Callable[[Path], None]
+) -> None:
+    put(tmp_path / ".packyard.lock")
+    with pytest.raises(UnavailableError, match=r"\.packyard\.lock: "):
+        store.swap("head", b"1", None)
+    assert store.list("") == []
 
 
 def test_folders_deeper_than_any_channel_are_not_walked(store: DirectoryStore, tmp_path: Path) -> None:

@@ -19,7 +19,6 @@ from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 from http.cookiejar import DefaultCookiePolicy
-from typing import Any
 from urllib.parse import urljoin, urlsplit
 
 import requests
@@ -30,7 +29,7 @@ from packyard.core.errors import PackyardError, Problem, UnavailableError
 from packyard.sharing.stores.network import LOOK, authorities, late, reason, within
 from packyard.sharing.stores.store import PATIENCE, DeniedError, NotFoundError, too_long
 
-_CONNECT, _LONGEST_WAIT = 10.0, 20.0  # seconds
+_CONNECT = 10.0  # seconds
 _CONNECTIONS, _REDIRECTIONS, _TRIES = 32, 10, 3
 _PIECE = 64 * 1024  # bytes that are read at a time, and of what a server says of an error
 _PORTS = {"http": 80, "https": 443}
@@ -109,17 +108,8 @@ def target(request: Request, url: str, location: str) -> str:
     return parts._replace(netloc=parts.netloc.rpartition("@")[2], fragment="").geturl()
 
 
-class _Repetitions(urllib3.Retry):
-    """Repetitions where a server is busy, or breaks off before it answers: when it asks for them, or within seconds."""
-
-    def get_retry_after(self, response: Any) -> float | None:
-        try:
-            return min(super().get_retry_after(response) or 0, _LONGEST_WAIT)
-        except (urllib3.exceptions.InvalidHeader, ValueError, OverflowError):
-            return None
-
-
-REPETITIONS = _Repetitions(
+#: Repetitions where a server is busy, when it asks for them or within seconds, or breaks off before it answers.
+REPETITIONS = urllib3.Retry(
     total=_TRIES,
     connect=0,
     other=0,
