@@ -138,7 +138,7 @@ def test_of_several_packages_none_is_undone_unasked(tmp_path: Path) -> None:
     done("set", tmp_path / "one/tiny-k8s" / optioned.MULTI, "WORKERS=3")
     refused = packyard("undo", cwd=tmp_path)
     assert refused.returncode == 1
-    assert f"of several packages here one/tiny-k8s/{optioned.MULTI} was changed last, by WORKERS=3" in refused.stderr
+    assert "of several packages here one/tiny-k8s was changed last, by WORKERS=3" in refused.stderr
     done("undo", "--yes", cwd=tmp_path)
 
 

@@ -82,6 +82,7 @@ def test_a_signed_file_is_proved_fact_by_fact(file: Path, config: Path, signed: 
 def test_a_key_for_one_channel_does_not_vouch_for_another(
     file: Path, config: Path, channel: Path, signed: Path
 ) -> None:
+    assert "--from CHANNEL asks the channel that it is from" in packyard("verify", file).stderr
     done("keys", "trust", config, signed)
     assert "signed by release" in done("verify", file)
     line = done("verify", file, "--from", channel)

@@ -298,6 +298,13 @@ def test_what_reaches_nothing_is_refused(text: str, expected: str, root: Path, t
     assert expected in said
 
 
+def test_a_container_that_no_pod_has_is_told_where_it_is_named(root: Path) -> None:
+    tiny.write(root / "packages/p/own.yaml", f"{HEAD}spec:\n  containers:\n  - {{name: wrok, tty: true}}\n")
+    tiny.replace(root / "packages/p/package.yaml", "job: {base: job,", "job: {base: job, patches: [own.yaml],")
+    with pytest.raises(InputError, match=r"own.yaml:5: for container 'wrok' reaches nothing in the use case job/claim"):
+        composed(root)
+
+
 def test_a_kustomization_that_lists_one_is_told_what_to_do(root: Path) -> None:
     folder = root / "overlays/storage/claim"
     (folder / "pods.yaml").rename(folder / "mine.yaml")

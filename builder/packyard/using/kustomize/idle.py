@@ -31,4 +31,6 @@ def problems(idle: Idle, where: str, sources: Sources) -> Iterator[Problem]:
     for (name, line, selector), nothing in sorted(idle.items()):
         if nothing:
             message = f"{f'for {selector} ' if selector else ''}reaches nothing in {where}"
-            yield Problem(message, file=sources.shown(name), line=line or 1, hint="fix its target, or remove it")
+            yield Problem(
+                message, file=sources.shown(name), line=line or 1, hint="correct what it is for, or remove it"
+            )

@@ -11,7 +11,6 @@ from dataclasses import asdict, dataclass, field, replace
 
 from packyard.core.bundle.manifest import LIBRARY
 from packyard.core.errors import InputError, Problem
-from packyard.core.files.paths import WORKSPACE
 from packyard.core.kubernetes import kustomization
 from packyard.using.kustomize.idle import Idle
 from packyard.using.options.folder import NAME as OPTIONS
@@ -28,10 +27,8 @@ from packyard.writing.checks.finding import REMOVE, Finding, finding
 from packyard.writing.checks.lint import find
 from packyard.writing.checks.parsed import Parsed, parse
 from packyard.writing.source import package, parts, tried_parts
-from packyard.writing.source.origin import Place
 from packyard.writing.source.package import Package
 from packyard.writing.source.traced import Traced
-from packyard.writing.source.tried_parts import Tried
 from packyard.writing.source.workspace import OPTIONS as KIND
 from packyard.writing.source.workspace import Workspace
 
@@ -64,16 +61,17 @@ def lint(here: Workspace, name: str, draft: Draft | None = None) -> Linted:
     try:
         draft = draft or compose_draft(here, _VERSION, name)
         draft.check()
-        linted = _library(here) if draft.manifest.kind == LIBRARY else _package(here, name, draft)
+        if draft.manifest.kind == LIBRARY:
+            return _tried(here, tried_parts.own(here), draft.inputs)
+        return _package(here, name, draft)
     except InputError as error:
         return Linted(name, as_findings(error.problems), is_broken=True)
-    return replace(linted, inputs=tuple(dict.fromkeys((*draft.inputs, *linted.inputs))))
 
 
 def lint_unused(here: Workspace) -> Linted:
     """Return what is wrong with the parts that no package uses, which are tried like those of a library."""
     try:
-        return replace(_tried(here, tried_parts.unused(here)), use_cases=0, inputs=tuple(here.sources.inputs))
+        return replace(_tried(here, tried_parts.unused(here)), use_cases=0)
     except InputError as error:
         return Linted(here.name, as_findings(error.problems), is_broken=True)
 
@@ -86,24 +84,13 @@ def _package(here: Workspace, name: str, draft: Draft) -> Linted:
         *silence.check(here, described, draft, parsed),
         *fragments.check(here, described, draft, parsed),
     ]
-    placed = to_sources(here, {name}, findings)
+    placed = list(_to_sources(here, described, findings))
     use_cases = sum(not package.where.endswith(f"/{OPTIONS}/") for package in packages)
-    return Linted(name, placed, use_cases, draft.options, draft.idle)
+    return Linted(name, placed, use_cases, draft.options, draft.idle, tuple(draft.inputs))
 
 
-def _library(here: Workspace) -> Linted:
-    """Judge a library by composing its parts with each other; names of their objects tell nothing there."""
-    linted = _tried(here, tried_parts.own(here))
-    if not (linted.use_cases or linted.findings or here.package_names()):
-        file = here.sources.shown(WORKSPACE)
-        hint = "have a base here, which the storages and options fit, or a package"
-        problem = Problem("0 parts were tried", file=file, line=1, hint=hint)
-        linted = replace(linted, findings=[finding("nothing-tried", problem)])
-    return replace(linted, inputs=tuple(here.sources.inputs))
-
-
-def _tried(here: Workspace, names: Sequence[tried_parts.Name]) -> Linted:
-    """Judge what parts compose to."""
+def _tried(here: Workspace, names: Sequence[tried_parts.Name], inputs: Iterable[str] = ()) -> Linted:
+    """Judge what parts compose to with each other."""
     tried = tried_parts.compose_all(here, names)
     findings, options = list[Finding](), set[str]()
     for composed in tried.composed:
@@ -112,8 +99,12 @@ def _tried(here: Workspace, names: Sequence[tried_parts.Name]) -> Linted:
         fitting = [option.name for option in composed.options.all]
         findings += _judged(here, _files(here.name, folders, members), fitting)[1]
         options.update(fitting)
-    placed = to_sources(here, {here.name}, findings, tried.package)
-    placed = [*as_findings(tried.problems), *_of_parts(placed, tried, f"{here.name}/{here.prefix}/")]
+    below = f"{here.name}/{here.prefix}/"
+    placed = as_findings(tried.problems)
+    for item in _to_sources(here, tried.package, findings):
+        own = tried.folders.get(posixpath.dirname(item.composed).removeprefix(below))
+        if own is None or item.file.startswith(tuple(own)):  # others are tried themselves
+            placed.append(item)
     # What reaches something here is not idle; what does not may be for other parts.
     reaching = {patch: False for composed in tried.composed for patch, no in composed.idle.items() if not no}
     return Linted(
@@ -122,6 +113,7 @@ def _tried(here: Workspace, names: Sequence[tried_parts.Name]) -> Linted:
         len(tried.package.use_cases),
         options=sorted(options),
         idle=reaching,
+        inputs=tuple(dict.fromkeys((*inputs, *here.sources.inputs))),
     )
 
 
@@ -158,41 +150,24 @@ def _files(name: str, folders: Iterable[str], members: Mapping[str, bytes]) -> l
         below = f"{folder}/"
         files = {path.removeprefix(below): data for path, data in members.items() if path.startswith(below)}
         krmfile = files.pop(KRMFILE, EMPTY + b"\n")
-        patches = {path: files.pop(path) for path in list(files) if not path.endswith(".yaml")}
-        files |= {posixpath.relpath(path, folder): members[path] for path in programs}
-        directories.append(PackageFiles(krmfile, files, f"{name}/{below}", patches=patches))
+        resources = {path: data for path, data in files.items() if path.endswith(".yaml")}
+        resources |= {posixpath.relpath(path, folder): members[path] for path in programs}
+        directories.append(PackageFiles(krmfile, resources, f"{name}/{below}"))
     return directories
 
 
-def to_sources(
-    here: Workspace, names: set[str], findings: Iterable[Finding], tried: Package | None = None
-) -> list[Finding]:
-    """Move findings from composed files to the sources; ``tried`` is a package that has no folder."""
-    traced: dict[str, Traced] = {}
-    placed = []
+def _to_sources(here: Workspace, described: Package, findings: Iterable[Finding]) -> Iterator[Finding]:
+    """Move findings from the composed files of a package to the sources."""
+    traced, prefix = Traced(here, described), f"{described.name}/{here.prefix}/"
     for each in findings:
-        name, _, path = each.file.partition("/")
-        place: Place | None = None
-        if name in names and path.startswith(f"{here.prefix}/"):
-            if name not in traced:
-                traced[name] = Traced(here, tried or package.read(here, name))
-            below = path.removeprefix(f"{here.prefix}/")
-            given = traced[name].value_place(below, each.line) if each.rule in _OF_VALUES else None
-            place = given or traced[name].at(below, each.line, each.column)
-        composed = f"{each.file}:{each.line}"
+        below, place = each.file.removeprefix(prefix), None
+        if below != each.file:
+            given = traced.value_place(below, each.line) if each.rule in _OF_VALUES else None
+            place = given or traced.at(below, each.line, each.column)
         # What is removed from a patch would bring back what it replaced.
         is_patch = each.fix == REMOVE and place and not place.file.startswith(here.sources.shown("bases"))
-        fix = "" if is_patch else each.fix
-        placed.append(replace(each, **asdict(place), composed=composed, fix=fix) if place else each)
-    return placed
-
-
-def _of_parts(findings: Sequence[Finding], tried: Tried, prefix: str) -> Iterator[Finding]:
-    """Yield what composed parts show, each in its own files: others are tried themselves."""
-    for each in findings:
-        folders = tried.folders.get(posixpath.dirname(each.composed).removeprefix(prefix))
-        if folders is None or each.file.startswith(tuple(folders)):
-            yield each
+        composed, fix = f"{each.file}:{each.line}", "" if is_patch else each.fix
+        yield replace(each, **asdict(place), composed=composed, fix=fix) if place else each
 
 
 def as_findings(problems: Iterable[Problem]) -> list[Finding]:

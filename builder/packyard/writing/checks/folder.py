@@ -31,16 +31,15 @@ from packyard.using.setters.krmfile import EMPTY
 from packyard.using.setters.krmfile import NAME as KRMFILE
 from packyard.using.setters.packages import KPTFILE, PackageFiles, find_packages, read_package, read_resources
 from packyard.writing.checks import documents, exception, kustomizations, secret_texts
+from packyard.writing.checks.documents import Folder
 from packyard.writing.checks.finding import Finding
 from packyard.writing.checks.lint import find, in_order
-from packyard.writing.checks.pages import Folder
 from packyard.writing.checks.parsed import Parsed, parse
 
 _CHART = "Chart.yaml"
 _PAGE = re.compile(r"\.(md|markdown)\Z", re.IGNORECASE)
 #: Components that use cases of a package share.
 _PROGRAM = re.compile(rf"(^|/){PROGRAMS}/[^/]+/{re.escape(kustomization.FILE)}\Z")
-_PATCHES = (".json6902",)
 #: What Go's templates and Jinja fill in.
 _TEMPLATE = re.compile(rb"\{\{|\{%")
 
@@ -174,13 +173,12 @@ def _packages(tree: Tree, files: Sequence[str]) -> Iterator[tuple[str, PackageFi
     held = any(posixpath.basename(file) in (KRMFILE, KPTFILE) for file in files)
     packages = find_packages(tree, recursive=True, kpt=True) if held else []
     for folder in packages:
-        patches, own = read_resources(tree, folder, suffixes=_PATCHES), read_resources(tree, folder)
-        yield folder, read_package(tree, folder)._replace(resources=own, patches=patches)
+        yield folder, read_package(tree, folder)._replace(resources=read_resources(tree, folder))
     resources = {} if "" in packages else read_resources(tree, "")
     if any(_builds_on(path, data, packages) for path, data in resources.items()):  # of which nothing is said here
         resources = read_resources(tree, "", below_too=True)
     if resources:
-        yield "", PackageFiles(EMPTY, resources, tree.prefix, "", patches=read_resources(tree, "", suffixes=_PATCHES))
+        yield "", PackageFiles(EMPTY, resources, tree.prefix, "")
 
 
 def _builds_on(path: str, data: bytes, packages: Iterable[str]) -> bool:

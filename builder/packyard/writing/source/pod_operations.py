@@ -56,9 +56,17 @@ class PodPatch:
 
     @property
     def keys(self) -> list[tuple[str, int, str]]:
-        """Where the patch is written, once for each target and each role: each of them has to reach something."""
+        """Where the patch is written, once for each target and each role: each of them has to reach something.
+
+        Without any, that is where it names the containers that have to be there.
+        """
         words = [_words(target) for target in self.targets] + [f"role {role!r}" for role in self.roles]
-        return [(self.path, self.line, word) for word in words or [""]]
+        if words:
+            return [(self.path, self.line, word) for word in words]
+        spec = self.spec.value if self.spec else None
+        needed = [node for key in CONTAINERS for node in containers(spec, key) if node.get("image") is None]
+        line = needed[0].source.locate(needed[0].start)[0] if needed else self.line
+        return [(self.path, line, " and ".join(f"container {node.text('name')!r}" for node in needed))]
 
     def selects(self, root: MappingNode, identity: Identity) -> bool:
         """Say whether the patch is for an object."""
@@ -71,7 +79,7 @@ class PodPatch:
     def _reached(self, root: MappingNode, identity: Identity, roles: frozenset[str]) -> Iterator[tuple[str, int, str]]:
         """Yield those of `keys` that an object and roles of its pods stand for."""
         words = {_words(target) for target in self.selected(root, identity)} | {f"role {role!r}" for role in roles}
-        return (key for key in self.keys if key[2] in ("", *words))
+        return (key for key in self.keys if key[2] in words or not (self.targets or self.roles))
 
     def operations(
         self, root: MappingNode, identity: Identity
