@@ -9,7 +9,6 @@ compares what both had of the processors, without the time that they waited.
 from __future__ import annotations
 
 import os
-import random
 import resource
 import shlex
 import shutil
@@ -22,18 +21,8 @@ from statistics import median
 from time import perf_counter
 
 import real
-from controlplane import shared
-from controlplane.api import Api
 from core.files.krmfiles import one_setter
-from packyard.core.bundle import Manifest, build
-from packyard.core.bundle.archive import Member
 from packyard.core.yaml.document import parse_file
-from packyard.running.runs import kubectl
-from packyard.running.runs.record import NUMBER
-from packyard.running.runs.run import LABEL
-from packyard.sharing.stores.directory import DirectoryStore
-from running import made
-from sharing.examples import publish
 
 Call = Callable[[], object]
 
@@ -57,8 +46,6 @@ def main(runs: int = 15, files: int = 4000) -> None:
                 goal="2.3 x the time", runs=runs)  # fmt: skip
         large_trees(folder, files, runs)
         catalogue(folder, built, min(runs, 5))
-        getting(folder / "get", min(runs, 5))
-        status(folder / "status", min(runs, 5))
 
 
 def setting(folder: Path, built: Path, runs: int) -> None:
@@ -143,56 +130,6 @@ def catalogue(folder: Path, built: Path, runs: int) -> None:
     compare(f"lint of the same, {len(sources):,} files, our parse", process(PACKYARD, "lint", built, "-q"),
             lambda: [parse_file(file.read_bytes(), file.name) for file in sources],
             goal="7 x the time", runs=runs)  # fmt: skip
-
-
-def getting(folder: Path, runs: int) -> None:
-    """Get a bundle of 100 MB and a small one over HTTP, with nothing cached."""
-    chance = random.Random(15)
-    words = [b"%x " % chance.getrandbits(40) for _ in range(5_000)]
-    texts = [Member(path=f"d/{number}.txt", data=b"".join(chance.choices(words, k=400_000))) for number in range(25)]
-    weights = [Member(path=f"e/{number}.bin", data=chance.randbytes(1_000_000)) for number in range(46)]
-    for name, members in (("large", [*texts, *weights]), ("small", [Member(path="README.md", data=b"# small\n")])):
-        described = Manifest(name=name, version="1.0", model={}, use_cases={})
-        publish(DirectoryStore(folder / "channel"), [build(described, members)])
-
-    def clean() -> None:
-        for name in ("got", "cache"):
-            shutil.rmtree(folder / name, ignore_errors=True)
-            (folder / name).mkdir()
-
-    with real.serve(folder / "channel") as address:
-        get = ("env", "NO_PROXY=127.0.0.1", f"XDG_CACHE_HOME={folder}/cache", f"XDG_CONFIG_HOME={folder}",
-               PACKYARD, "get", "--from", address, "--to", folder / "got")  # fmt: skip
-        curl = "curl -sSf -o got.tar.gz $0 && sha256sum got.tar.gz && tar xzf got.tar.gz"
-        theirs = process("sh", "-c", f"cd {folder}/got && {curl}", f"{address}/1.0/large.tar.gz")
-        compare("get, 100 MB; curl, sha256sum and tar", process(*get, "large"), theirs, goal="2 x the time",
-                runs=runs, ahead=clean)  # fmt: skip
-        requests = process(sys.executable, "-c", "import requests")
-        compare("get, a small bundle; import requests", process(*get, "small"), requests, goal="2 x the time",
-                runs=runs, ahead=clean)  # fmt: skip
-
-
-def status(folder: Path, runs: int) -> None:
-    """Show 200 runs of a namespace with a Job and three pods each, on an API server where nothing acts."""
-    with shared.use(folder, "-m", "controlplane.service", "api", str(folder)):
-        api = Api(folder)
-        namespace = api.create_namespace("privileged")
-        api.create({"apiVersion": "v1", "kind": "ServiceAccount", "metadata": {"name": "default"}}, namespace)
-        client = kubectl.find(os.environ["PATH"], kubeconfig=str(folder / "kubeconfig"), namespace=namespace)
-        names = [f"run-{number}" for number in range(200)]
-        objects = {
-            name: [made.job(name, "run"), *(made.pod(f"{name}-{pod}", "run") for pod in "abc")] for name in names
-        }
-        made.put(client, objects)
-        calls = [
-            ("configmaps", f"--selector={NUMBER}"),
-            ("Job.v1.batch,Pod.v1.", f"--selector={LABEL},!{NUMBER}", "--chunk-size=0"),
-            ("events", "--field-selector=type=Warning"),
-        ]
-        script = " && ".join(shlex.join(map(str, client.words("get", *call, "--output=json"))) for call in calls)
-        ours = process(PACKYARD, "status", f"--kubeconfig={folder / 'kubeconfig'}", f"--namespace={namespace}")
-        compare("status of 200 runs, its calls by kubectl", ours, process("sh", "-c", script), goal="2 x the time",
-                runs=runs)  # fmt: skip
 
 
 def process(*command: object) -> Call:

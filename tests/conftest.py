@@ -45,7 +45,7 @@ PARTS = {
         "registry_with_referrers", "registry_without_deletes", "versitygw",
     },
     "kustomize": {
-        "apply_setters", "kpt", "kustomize", "kustomize3", "kustomize4", "kustomize5", "list_setters", "tarlist",
+        "apply_setters", "kpt", "kustomize", "kustomize3", "kustomize4", "kustomize5", "list_setters",
     },
     "whole": {"bin_dir", "busybox", "curl", "fish", "other_pythons", "tar", "web_dir", "wget", "zsh"},
 }  # fmt: skip
@@ -203,12 +203,6 @@ def apply_setters() -> Path:
 def list_setters() -> Path:
     """kpt's own function list-setters v0.1.0."""
     return real.pinned_program("list-setters")
-
-
-@pytest.fixture(scope="session")
-def tarlist() -> Path:
-    """Go's archive reader: ``tarlist FILE.tar.gz`` prints name, mode, size, type and SHA-256 of each entry."""
-    return real.pinned_program("tarlist")
 
 
 @pytest.fixture(scope="session")

@@ -6,7 +6,6 @@
 from __future__ import annotations
 
 import json
-import re
 import tempfile
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -156,8 +155,7 @@ def _load(text: bytes) -> Object:
 def package_files(files: Mapping[str, bytes], where: str = "") -> PackageFiles:
     """Return a directory, or the options of a package, as the setters' room knows it."""
     resources = {path: data for path, data in files.items() if path.endswith(".yaml")}
-    patches = {path: data for path, data in files.items() if path not in {*resources, KRMFILE}}
-    return PackageFiles(files.get(KRMFILE, b""), resources, where, patches=patches)
+    return PackageFiles(files.get(KRMFILE, b""), resources, where)
 
 
 def _setters(files: PackageFiles) -> Mapping[str, Setter]:
@@ -276,31 +274,17 @@ each_use_case = pytest.mark.parametrize(
 )
 
 
-def of_bases_with(*texts: str) -> Any:
-    """Run a test for one use case of each package and base that has such a text in its sources, or below them.
-
-    The others differ in their storage. Nothing is composed for it: that takes seconds in every process of a test run.
-    """
+def of_bases(*bases: str) -> Any:
+    """Run a test for one use case of each package and of these bases; the others differ in their storage."""
     cases = {
         (item.name, use_case.base): pytest.param(item, use_case, id=f"{item.name}/{use_case.path}")
         for item in PACKAGES
         for use_case in sorted(
             item.use_cases, key=lambda each: each.path.endswith("/user-allocated-pvc")
         )  # the last counts
-        if any(text in _source_text(use_case.base) for text in texts)
+        if use_case.base in bases
     }
     return pytest.mark.parametrize(("package", "use_case"), cases.values())
-
-
-@cache
-def _source_text(base: str) -> str:
-    files = [
-        file.read_text()
-        for file in sorted((real.REPOSITORY / "bases" / base).glob("*.yaml"))
-        if file.name != "references.yaml"  # it lists kinds that others have
-    ]
-    below = {name for text in files for name in re.findall(r"^- \.\./([a-z-]+)$", text, re.MULTILINE)}
-    return "\n".join([*files, *map(_source_text, sorted(below))])
 
 
 @cache

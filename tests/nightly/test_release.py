@@ -27,7 +27,6 @@ import pytest
 import yaml
 
 import real
-import tiny
 from packyard import __version__
 from sample import WHOLE
 from tiny import SOURCE_ROOT, done
@@ -40,29 +39,6 @@ EPOCH = 1_700_000_000
 PYPROJECT = (real.REPOSITORY / "pyproject.toml").read_text()
 DECLARED = [(3, int(minor)) for minor in re.findall(r'"Programming Language :: Python :: 3\.(\d+)"', PYPROJECT)]
 TRIED = [each for each in DECLARED if WHOLE or each in (sys.version_info[:2], DECLARED[0])]
-#: A storage that builds on one of packyard's.
-ZOO = {
-    "overlays/storage/team-claim/kustomization.yaml": """\
-# The team's claim, which is there already.
-apiVersion: kustomize.config.k8s.io/v1alpha1
-kind: Component
-components:
-- ../../../libraries/builtin/overlays/storage/user-allocated-pvc
-""",
-    "overlays/storage/team-claim/Krmfile": """\
-apiVersion: config.k8s.io/v1alpha1
-kind: Krmfile
-openAPI:
-  definitions:
-    # What claim and volume are called.
-    io.k8s.cli.setters.PVC_NAME:
-      description: Name of the claim.
-      x-k8s-cli: {setter: {name: PVC_NAME, value: team-data}}
-    # Part of names.
-    io.k8s.cli.substitutions.STORAGE_NAME:
-      x-k8s-cli: {substitution: {name: STORAGE_NAME, pattern: team}}
-""",
-}
 #: Extras that are for those who change packyard, so that no message names them.
 OF_DEVELOPERS = {"test", "lint", "nightly"}
 NAMED = re.compile(r'extras\.install\("(\w+)"\)')
@@ -268,26 +244,6 @@ def build_the_catalogue(environment: Environment, built: list[dict[str, object]]
     assert ", 0 errors, 0 warnings in " in environment.run("lint", *workspace).stderr
 
 
-def build_a_zoo(environment: Environment) -> None:
-    """Follow a stranger from an empty folder to a release of three packages, with a storage of their own."""
-    run, folder = environment.run, environment.folder
-    run("init", "zoo")
-    for path, text in ZOO.items():
-        tiny.write(folder / "zoo" / path, text)
-    here = ("--workspace", "zoo")
-    bases = {"alpha": "single-node", "beta": "mpi-job", "gamma": "notebook"}
-    for name, base in bases.items():
-        storages = ("--storage", "team-claim", "--storage", "user-mounted-nfs")
-        run("new", name, *here, "--base", f"train={base}", *storages, "--set", "IMAGE=busybox:1.36")
-    assert ", 0 errors, 0 warnings in " in run("lint", *here).stderr
-    run("publish", *here, "--version", "1.0.0", "--to", "channel")
-    listed = json.loads(run("list", "--from", "channel", "--output", "json").stdout)
-    assert [(each["name"], each["version"]) for each in listed] == [(name, "1.0.0") for name in bases]
-    run("get", "alpha", "--from", "channel", "--to", "fetched")
-    rendered = run("render", "fetched/alpha/use-cases/train/team-claim").stdout
-    assert "claimName: team-data" in rendered.replace('"', "")
-
-
 def lint_by_schemas(environment: Environment) -> None:
     """Let `lint` accept the package, and refuse a field that only a schema knows to be wrong."""
     assert environment.run("lint", NAME).stdout == ""
@@ -313,7 +269,6 @@ def test_runs_in_an_empty_environment_of(
     lint_by_schemas(environment)
     if WHOLE:
         build_the_catalogue(environment, built)
-        build_a_zoo(environment)
         follow_hint(environment, environment.run("get", NAME, "--from", "s3://bucket/path", code=1))
 
 

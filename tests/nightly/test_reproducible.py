@@ -185,15 +185,6 @@ def test_the_same_bytes_at_another_time(checkout: Path, names: list[str], expect
     assert build(checkout, tmp_path / "out", names, env={"PYTHONPATH": python_path}) == expected
 
 
-def test_the_same_bytes_where_strangers_left_their_files(names: list[str], expected: Built, tmp_path: Path) -> None:
-    """What editors, file managers and Python leave in folders is no part of a package."""
-    copy = copy_checkout(tmp_path / "checkout")
-    for folder in [path for path in copy.rglob("*") if path.is_dir()]:
-        for name in (".DS_Store", "job.yaml~", ".job.yaml.swp"):
-            (folder / name).write_bytes(b"\0")
-    assert build(copy, tmp_path / "out", names) == expected
-
-
 def matcher_for(python: Path, folder: Path) -> Path:
     """Install what matches patterns and schemas for another Python, as there is none in pure Python."""
     version = subprocess.check_output([python, "-c", "import sys; print('%d.%d' % sys.version_info[:2])"], text=True)

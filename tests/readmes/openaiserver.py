@@ -1,7 +1,6 @@
 """A server that takes vLLM's flags and answers as vLLM does: OpenAI's protocol, health, and metrics of its requests.
 
-It loads for as long as it is told to, and listens only afterwards, as vLLM does. Its answers repeat the question. On
-several nodes the first one waits until the others, which are headless, have joined it.
+Its answers repeat the question.
 """
 
 from __future__ import annotations
@@ -10,9 +9,7 @@ import argparse
 import json
 import os
 import re
-import socket
 import sys
-import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -24,12 +21,8 @@ _FLAGS = {
     "--served-model-name": str,
     "--max-model-len": int,
     "--tensor-parallel-size": int,
-    "--pipeline-parallel-size": int,
     "--gpu-memory-utilization": float,
     "--shutdown-timeout": int,
-    "--nnodes": int,
-    "--node-rank": int,
-    "--master-addr": str,
     "--data-parallel-size": int,
     "--api-server-count": int,
     "--lora-modules": str,
@@ -62,7 +55,6 @@ def parse(words: Sequence[str]) -> argparse.Namespace:
     parser.add_argument("model")
     for flag in (
         "--enable-lora",
-        "--headless",
         "--enable-expert-parallel",
         "--trust-remote-code",
         "--enforce-eager",
@@ -153,46 +145,13 @@ def load_adapter(folder: Path, longest: int) -> None:
     assert set(sides.values()) == {"AB"}, sides
 
 
-_PORT = 29501  # of --master-port
-
-
-def gather(others: int) -> list[socket.socket]:
-    """Wait until so many other nodes have joined this one."""
-    if not others:
-        return []
-    with socket.create_server(("", _PORT)) as listener:
-        return [listener.accept()[0] for _ in range(others)]
-
-
-def join(leader: str) -> None:
-    """Join the first node, whenever it comes, and compute for it until it is gone."""
-    while True:
-        try:
-            connection = socket.create_connection((leader, _PORT), 5)
-            break
-        except OSError:
-            time.sleep(0.2)
-    with connection:
-        connection.settimeout(None)
-        connection.recv(1)
-    sys.exit("the first node is gone")
-
-
 def main() -> None:
-    """Be the program vllm of an image: load until there is the file that LOAD_UNTIL names, then serve."""
+    """Be the program vllm of an image."""
     words = ["vllm", *sys.argv[1:]]
     print(*words, flush=True)
     flags = parse(words)
     if flags.lora_modules:
         load_adapter(Path(flags.lora_modules.partition("=")[2]), flags.max_lora_rank)
-    nodes = flags.nnodes or 1
-    assert flags.headless == bool(flags.node_rank), words
-    if flags.headless:
-        join(flags.master_addr)
-    joined = gather(nodes - 1)
-    while not Path(os.environ.get("LOAD_UNTIL", "/")).exists():
-        time.sleep(0.05)
-    assert len(joined) == nodes - 1
     OpenAIServer(words, os.environ.get("VLLM_API_KEY", "")).serve_forever()
 
 

@@ -13,13 +13,12 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from threading import Event
-from urllib.parse import parse_qs, unquote, urlsplit
+from urllib.parse import unquote, urlsplit
 
 import real
 
 COMMIT = "0123456789abcdef0123456789abcdef01234567"
 _HEX = "[0-9a-f]{40}"
-_PAGE = 2  # entries of a list
 
 
 class Hub(ThreadingHTTPServer):
@@ -67,11 +66,7 @@ class _Handler(BaseHTTPRequestHandler):
             about = {"id": hub.name, "sha": COMMIT if asked[1] == "main" else asked[1]}
             self._answer(200, json.dumps({**about, "siblings": [{"rfilename": name} for name in hub.files]}).encode())
         elif re.fullmatch(rf"/api/models/{hub.name}/tree/{_HEX}", path):
-            first = int(parse_qs(url.query).get("cursor", ["0"])[0])
-            entries = [_entry(name, data) for name, data in hub.files.items()]
-            more = f'<http://{self.headers["Host"]}{path}?recursive=true&cursor={first + _PAGE}>; rel="next"'
-            headers = {"Link": more} if first + _PAGE < len(entries) else {}
-            self._answer(200, json.dumps(entries[first : first + _PAGE]).encode(), headers)
+            self._answer(200, json.dumps([_entry(name, data) for name, data in hub.files.items()]).encode())
         elif asked := re.fullmatch(rf"/{hub.name}/resolve/{_HEX}/(.+)", path):
             self._redirect(asked[1])
         else:

@@ -11,7 +11,7 @@ from workload import environment
 from workload.environment import Object
 
 #: Storage that outlives the pod, and that two pods may share.
-STORAGE = ("persistentVolumeClaim", "nfs", "hostPath", "csi", "image")
+STORAGE = ("persistentVolumeClaim",)
 _WRITTEN = ("configMap", "secret", "downwardAPI", "projected")
 
 
@@ -21,11 +21,11 @@ def source(volume: Object) -> str:
 
 
 def is_read_only(volume: Object) -> bool:
-    return source(volume) in (*_WRITTEN, "image")
+    return source(volume) in _WRITTEN
 
 
 def storage(folder: Path, volume: Object) -> Path:
-    """Return the folder below another that stands for a claim, an export, a directory of the node or an image."""
+    """Return the folder below another that stands for a claim."""
     name = json.dumps(volume[source(volume)], sort_keys=True).translate(str.maketrans('/"{} ', "_____"))
     made = folder / f"{source(volume)}-{name}"
     made.mkdir(parents=True, exist_ok=True)
@@ -33,25 +33,17 @@ def storage(folder: Path, volume: Object) -> Path:
 
 
 def lay(volume: Object, pod: Object, objects: Sequence[Object], folder: Path) -> None:
-    """Fill the folder of a volume, and let the pod's user, or the group that ``fsGroup`` names, get at it.
-
-    An export belongs to the user's group, and a directory of the node to the user: their administrators did that.
-    """
+    """Fill the folder of a volume, and let the pod's user, or the group that ``fsGroup`` names, get at it."""
     kind, context = source(volume), pod["spec"].get("securityContext") or {}
     folder.mkdir(parents=True, exist_ok=True)
     if kind == "emptyDir":
         folder.chmod(0o777)
-    elif kind == "nfs":
-        os.chown(folder, -1, context.get("runAsGroup", 0))
-        folder.chmod(0o2770)
-    elif kind == "hostPath":
-        os.chown(folder, context.get("runAsUser", 0), -1)
     elif kind in _WRITTEN:
         for path, content, mode in _files(kind, volume[kind], volume[kind].get("defaultMode", 0o644), pod, objects):
             (folder / path).parent.mkdir(parents=True, exist_ok=True)
             (folder / path).write_bytes(content)
             (folder / path).chmod(mode)
-    if kind not in ("nfs", "hostPath") and "fsGroup" in context:
+    if "fsGroup" in context:
         for each in [folder, *folder.rglob("*")]:
             os.lchown(each, -1, context["fsGroup"])
             added = 0o2550 if each.is_dir() else 0o440

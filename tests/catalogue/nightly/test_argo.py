@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from catalogue.usecases import Object, level, of_bases_with, shipped
+from catalogue.usecases import Object, level, of_bases, shipped
 from controlplane import argo
 from controlplane.api import Api, wait
 from packyard.writing.source.package import Package, UseCase
@@ -27,7 +27,7 @@ _EXECUTOR = ("init", "wait")
 _HAS_ENDED = ("Succeeded", "Failed", "Error")
 
 
-@of_bases_with("kind: Workflow\n")
+@of_bases("preprocess-and-test", "train-and-serve")
 @pytest.mark.parametrize("fails_first", [False, True])
 def test_argo_runs_every_step_and_gives_no_program_a_token(
     package: Package, use_case: UseCase, fails_first: bool, api_server: Api, kustomize5: Kustomize, tmp_path: Path

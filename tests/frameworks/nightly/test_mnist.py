@@ -45,7 +45,6 @@ class Run:
         self.objects = objects
         cluster.objects += objects
         cluster.image.replace("python3", Path(PYTHON))
-        cluster.image.replace("tensorboard", Path(PYTHON), "-m", "tensorboard.main")
         added, workloads = controllers.pods_of(objects)
         cluster.objects += added
         self.pods = [cluster.start(pod) for pods in workloads for pod in pods]
@@ -133,37 +132,3 @@ def test_a_lost_worker_ends_the_other_and_both_go_on_from_the_last_checkpoint(
     again = run.start_again()
     assert [pod.wait() for pod in again] == [0, 0], "".join(pod.log for pod in again)
     assert 0 < len(losses(again[0])) < 6
-
-
-def test_tensorboard_shows_every_run_of_the_model_and_the_user(new_machine: NewMachine) -> None:
-    cluster = new_machine([])
-    for name, program in (("keras", "keras_mnist.py"), ("loop", "custom_training_mnist.py")):
-        values = {"RUN_NAME": name, "WORKERS": 1, "TRAIN_EPOCHS": 1, "MODEL_SCRIPT": program}
-        objects = set_objects(MULTI_NODE, **values)
-        store_digits(cluster, objects, 600)
-        run = Run(cluster, objects)
-        assert run.pods[0].wait() == 0, run.pods[0].log
-    objects = set_objects("tensorboard/user-allocated-pvc")
-    cluster.objects += objects
-    (board,) = [cluster.start(pod) for pod in controllers.deployment(*controllers.of_kind(objects, "Deployment"))]
-    cluster.wait_ready(board)
-    (service,) = controllers.of_kind(objects, "Service")
-    shown = ask(cluster, f"http://{service['metadata']['name']}:6006/data/runs")
-    assert sorted(re.findall(r'"([^"]+)"', shown)) == ["keras/output/logs/train", "loop/output/logs"]
-
-
-def ask(cluster: Machine, url: str) -> str:
-    """Return what a pod beside the others is answered, as soon as it is more than an empty list."""
-    script = """\
-import sys, time, urllib.request
-answer = "[]"
-while len(answer) < 5:
-    time.sleep(1)
-    answer = urllib.request.urlopen(sys.argv[1]).read().decode()
-print(answer)
-"""
-    container = {"name": "c", "command": ["/usr/bin/python3", "-c", script, url]}
-    metadata = {"name": "client", "namespace": controllers.NAMESPACE, "labels": {}}
-    pod = cluster.start({"metadata": metadata, "spec": {"restartPolicy": "Never", "containers": [container]}})
-    assert pod.wait() == 0, pod.log
-    return pod.containers[0].log

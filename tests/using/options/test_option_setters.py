@@ -10,7 +10,8 @@ import pytest
 
 import reading
 from real import Kustomize
-from tiny import inside
+from tiny import done
+from using.commands import refused
 from using.options import optioned
 
 KRMFILE = f"{optioned.OPTIONS}/Krmfile"
@@ -19,25 +20,6 @@ KRMFILE = f"{optioned.OPTIONS}/Krmfile"
 @pytest.fixture
 def root(tmp_path: Path) -> Path:
     return optioned.package(tmp_path)
-
-
-def run(*words: object, cwd: Path) -> tuple[int, str, str]:
-    process = inside(*words, cwd=cwd)
-    return process.returncode, process.stdout, process.stderr
-
-
-def done(*words: object, cwd: Path) -> tuple[str, str]:
-    code, out, err = run(*words, cwd=cwd)
-    assert code == 0, err
-    return out, err
-
-
-def refused(*words: object, cwd: Path) -> str:
-    before = reading.files(cwd)
-    code, _, err = run(*words, cwd=cwd)
-    assert code == 1, err
-    assert reading.files(cwd) == before
-    return err
 
 
 def value(root: Path, name: str) -> str:
@@ -81,8 +63,7 @@ def test_a_damaged_packyard_json_is_said_where_it_is_needed(root: Path, text: st
     directory = root / optioned.MULTI
     (root / "packyard.json").write_text(text)
     done("set", ".", "RUN_NAME=x", cwd=directory)
-    code, _, _ = run("set", ".", "--unset", "RUN_NAME", cwd=directory)
-    assert code == 1
+    refused(directory, "set", ".", "--unset", "RUN_NAME")
 
 
 @pytest.mark.parametrize("words", [("MEMORY_LIMIT=8Gi",), ("MEMORY_LIMIT", "8Gi"), ("--unset", "MEMORY_LIMIT")])
@@ -92,6 +73,6 @@ def test_a_name_that_went_says_where_with_file_and_line(
 ) -> None:
     lines = (root / "packyard.json").read_text().splitlines()
     number = next(place for place, line in enumerate(lines, 1) if '"moved"' in line)
-    err = refused("set", ".", *words, *recursive, cwd=root / optioned.MULTI)
+    err = refused(root / optioned.MULTI, "set", ".", *words, *recursive)
     place = f"../../../../packyard.json:{number}"
     assert err == f"error: {place}: MEMORY_LIMIT is no longer a setter: the line `memory` of job.yaml\n"

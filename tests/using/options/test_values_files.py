@@ -10,6 +10,7 @@ import pytest
 import reading
 import tiny
 from tiny import inside
+from using.commands import refused
 from using.options import optioned
 
 SITE = """\
@@ -44,22 +45,8 @@ def apply(mlops: Path, *words: str, code: int = 0) -> tuple[str, str]:
     return process.stdout, process.stderr
 
 
-def refused(mlops: Path, *words: str) -> str:
-    before = reading.files(mlops)
-    process = inside("set", *words, cwd=mlops)
-    assert (process.returncode, process.stdout) == (1, "")
-    assert reading.files(mlops) == before
-    return process.stderr
-
-
-def done(mlops: Path, *words: str) -> str:
-    process = inside(*words, cwd=mlops)
-    assert process.returncode == 0, process.stderr
-    return process.stdout
-
-
 def values(mlops: Path, directory: str) -> dict[str, str]:
-    listed = json.loads(done(mlops, "setters", directory, "-o", "json"))
+    listed = json.loads(tiny.done("setters", directory, "-o", "json", cwd=mlops))
     return {row["name"]: row["value"] for part in listed for row in part["setters"]}
 
 
@@ -90,15 +77,15 @@ def test_twice_is_once_and_one_undo_takes_all_of_it_back(mlops: Path) -> None:
     }  # fmt: skip
     apply(mlops, ".", "-R", "--keep")
     assert reading.files(mlops) == after
-    done(mlops, "undo", ".")
+    tiny.done("undo", ".", cwd=mlops)
     assert reading.files(mlops) == before
 
 
 def test_what_somebody_set_or_edited_stays_with_keep_alone(mlops: Path) -> None:
     site("options: [queue]\nPVC_NAME: team-data\nQUEUE_NAME: team-a\nWORKERS: 4\n", mlops)
-    done(mlops, "set", "multi-node/claim", "WORKERS=9")
-    done(mlops, "enable", "single-node/claim", "queue")
-    done(mlops, "set", "single-node/claim", "QUEUE_NAME=mine", "--set-by", "jane")
+    tiny.done("set", "multi-node/claim", "WORKERS=9", cwd=mlops)
+    tiny.done("enable", "single-node/claim", "queue", cwd=mlops)
+    tiny.done("set", "single-node/claim", "QUEUE_NAME=mine", "--set-by", "jane", cwd=mlops)
     tiny.replace(mlops / "volume/Krmfile", 'value: "workdisk"', 'value: "by-hand"')
     _, err = apply(mlops, ".", "-R", "--keep")
     assert "set already, or not here: QUEUE_NAME, WORKERS\n" in err
@@ -114,7 +101,7 @@ def test_what_somebody_set_or_edited_stays_with_keep_alone(mlops: Path) -> None:
 def test_an_option_that_fits_nowhere_is_refused_and_with_keep_named(mlops: Path) -> None:
     site("options: [dataset-bucket, queue, dataset-claim]\nSPREAD_ELSE: DoNotSchedule\n", mlops)
     reason = "option 'dataset-claim' cannot be used together with 'dataset-bucket'"
-    assert reason in refused(mlops, "single-node/claim", "-f", f"{mlops.parents[2]}/site.yaml")
+    assert reason in refused(mlops, "set", "single-node/claim", "-f", f"{mlops.parents[2]}/site.yaml")
     assert reason in apply(mlops, "single-node/claim", "--keep")[1]
     lines = (mlops / "single-node/claim/kustomization.yaml").read_text()
     assert lines.endswith("components:\n- ../../options/dataset-bucket\n- ../../options/queue\n")
@@ -123,7 +110,7 @@ def test_an_option_that_fits_nowhere_is_refused_and_with_keep_named(mlops: Path)
 
 def test_what_is_refused_leaves_options_off_too(mlops: Path) -> None:
     site("options: [queue]\nPVC_NAME: fine\nWORKERS: many\nQUEUE_NAME: [a, b]\n", mlops)
-    err = refused(mlops, ".", "-R", "-f", f"{mlops.parents[2]}/site.yaml")
+    err = refused(mlops, "set", ".", "-R", "-f", f"{mlops.parents[2]}/site.yaml")
     assert "WORKERS takes a whole number, not 'many'" in err
     assert "QUEUE_NAME takes one value, not 2" in err
 
@@ -131,7 +118,7 @@ def test_what_is_refused_leaves_options_off_too(mlops: Path) -> None:
 @pytest.mark.parametrize("text", ["queue", "{a: b}", "[a, {b: c}]"])
 def test_options_are_a_list_of_names(mlops: Path, text: str) -> None:
     site(f"options: {text}\n", mlops)
-    assert "site.yaml:1: options " in refused(mlops, ".", "-R", "-f", f"{mlops.parents[2]}/site.yaml")
+    assert "site.yaml:1: options " in refused(mlops, "set", ".", "-R", "-f", f"{mlops.parents[2]}/site.yaml")
 
 
 @pytest.mark.parametrize(
@@ -147,7 +134,7 @@ def test_a_file_that_is_not_here_is_refused_with_those_that_the_package_has(
     mlops: Path, name: str, expected: str
 ) -> None:
     (mlops.parents[1] / "presets/linked.yaml").symlink_to("/etc/passwd")
-    assert expected in refused(mlops, "multi-node/claim", "-f", name)
+    assert expected in refused(mlops, "set", "multi-node/claim", "-f", name)
     (mlops.parents[1] / "presets").rename(mlops.parent / "elsewhere")
     (mlops.parents[1] / "presets").symlink_to(mlops.parent / "elsewhere")
-    refused(mlops, "multi-node/claim", "-f", "presets/large.yaml")
+    refused(mlops, "set", "multi-node/claim", "-f", "presets/large.yaml")

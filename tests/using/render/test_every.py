@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+import reading
 import tiny
 from core.files import krmfiles
 from packyard.core.bundle.archive import Limits
@@ -20,24 +21,14 @@ def package(tmp_path: Path) -> Path:
     return optioned.package(tmp_path)
 
 
-def files_of(folder: Path) -> dict[str, bytes]:
-    return {str(file.relative_to(folder)): file.read_bytes() for file in folder.rglob("*") if file.is_file()}
-
-
-def refused(*words: object) -> str:
-    code, out, err = tiny.run(*words)
-    assert (code, out) == (1, "")
-    return err
-
-
 def test_every_use_case_is_rendered_into_a_file_of_its_own_and_options_are_none(package: Path, tmp_path: Path) -> None:
     tiny.write(tmp_path / "values.yaml", "PVC_NAME: workdisk\nRUN_NAME: second\n")
-    before, out = files_of(package), tmp_path / "out"
+    before, out = reading.files(package), tmp_path / "out"
     printed = tiny.done("render", package, "--built-in", "--values", tmp_path / "values.yaml", "--to", out)
     assert printed.splitlines() == [
         str(out / f"{path}.yaml") for path in (optioned.MULTI, optioned.SINGLE, f"{optioned.PREFIX}/volume")
     ]
-    assert files_of(package) == before
+    assert reading.files(package) == before
     for path in (optioned.MULTI, optioned.SINGLE):
         assert "workdisk" in (out / f"{path}.yaml").read_text()
         assert "second" in (out / f"{path}.yaml").read_text()
@@ -52,7 +43,7 @@ def test_a_rendered_file_is_what_render_prints_once_the_values_are_set(package: 
 
 
 def test_everything_that_is_not_set_is_named_at_once_and_nothing_is_written(package: Path, tmp_path: Path) -> None:
-    problems = refused("render", package, "--built-in", "--to", tmp_path / "out")
+    problems = tiny.refused("render", package, "--built-in", "--to", tmp_path / "out")
     assert [line.partition("/Krmfile")[0] for line in problems.splitlines()] == [
         f"error: {package / path}" for path in (optioned.MULTI, optioned.SINGLE)
     ]
@@ -63,12 +54,12 @@ def test_what_is_there_is_left_alone(package: Path, tmp_path: Path) -> None:
     tiny.write(tmp_path / "values.yaml", "PVC_NAME: workdisk\n")
     tiny.write(tmp_path / "out" / "own.yaml", "mine")
     words = ("render", package, "--values", tmp_path / "values.yaml", "--to", tmp_path / "out")
-    assert "exists already" in refused(*words)
-    assert files_of(tmp_path / "out") == {"own.yaml": b"mine"}
+    assert "exists already" in tiny.refused(*words)
+    assert reading.files(tmp_path / "out") == {"own.yaml": b"mine"}
 
 
 def test_a_folder_without_use_cases_says_so(tmp_path: Path) -> None:
-    assert "no use case here or below" in refused("render", tmp_path, "--to", tmp_path / "out")
+    assert "no use case here or below" in tiny.refused("render", tmp_path, "--to", tmp_path / "out")
 
 
 def test_what_a_use_case_builds_on_is_no_use_case_of_its_own(package: Path) -> None:
@@ -92,7 +83,7 @@ def test_more_than_a_package_can_be_is_not_copied(
     assert (tmp_path / "out").is_dir()
     shutil.move(package / ".git", package / "git")
     shutil.rmtree(tmp_path / "out")
-    said = refused(*words)
+    said = tiny.refused(*words)
     assert f"{package}: has more than " in said
     assert "(name the folder of a package, or of a use case)" in said
 
@@ -100,7 +91,7 @@ def test_more_than_a_package_can_be_is_not_copied(
 def test_says_what_of_a_package_cannot_be_copied(package: Path, tmp_path: Path) -> None:
     tiny.write(tmp_path / "values.yaml", "PVC_NAME: workdisk\n")
     os.mkfifo(package / "pipe")
-    said = refused("render", package, "--values", tmp_path / "values.yaml", "--to", tmp_path / "out")
+    said = tiny.refused("render", package, "--values", tmp_path / "values.yaml", "--to", tmp_path / "out")
     assert said.startswith(f"error: {package}/pipe: cannot be copied: ")
     assert "packyard-" not in said
 
@@ -113,9 +104,9 @@ def test_what_a_directory_builds_on_beside_it_is_copied_too(tmp_path: Path) -> N
     tiny.write(tmp_path / "use-case/kustomization.yaml", "resources: [../base, b.yaml]\n")
     tiny.write(tmp_path / "use-case/b.yaml", 'kind: B\nx: "" # {"$openapi":"X"}\n')
     tiny.write(tmp_path / "use-case/Krmfile", krmfiles.one_setter("X", ""))
-    before = files_of(tmp_path)
+    before = reading.files(tmp_path)
     with every.with_values(tmp_path / "use-case", {"X": ["1"]}) as copy:
-        below = files_of(copy.parent)
+        below = reading.files(copy.parent)
         assert (copy / "b.yaml").read_text() == 'kind: B\nx: "1" # {"$openapi":"X"}\n'
     assert {*before} - {*below} == {"more/unused.yaml"}
-    assert files_of(tmp_path) == before
+    assert reading.files(tmp_path) == before

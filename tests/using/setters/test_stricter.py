@@ -9,6 +9,7 @@ import pytest
 from packyard.using.setters.check import is_refused
 from packyard.using.setters.definition import Setter
 from tiny import packyard
+from using.commands import refused
 from using.setters import judged
 
 KRMFILE = """\
@@ -44,15 +45,6 @@ def package(tmp_path: Path) -> Path:
     (tmp_path / "r.yaml").write_text(RESOURCE)
     (tmp_path / "kustomization.yaml").write_text("resources: [r.yaml]\n")
     return tmp_path
-
-
-def refused(package: Path, *words: str) -> str:
-    """Return what a refused command says; it must have changed nothing."""
-    before = [path.read_bytes() for path in sorted(package.iterdir())]
-    process = packyard(*words, cwd=package)
-    assert process.returncode == 1, process
-    assert before == [path.read_bytes() for path in sorted(package.iterdir())]
-    return process.stderr
 
 
 @pytest.mark.parametrize(

@@ -8,9 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import pytest
-import yaml
 
-from catalogue.usecases import shipped
 from real import Kustomize
 from workload import catalogue, controllers
 from workload.controllers import of_kind
@@ -118,13 +116,3 @@ def test_a_killed_worker_ends_the_run(mpi_machine: NewMachine) -> None:
     run.workers[1].kill()
     # The launcher of Open MPI 5 says so, and yet may end with 0.
     assert run.launcher.wait() or "PRTE has lost communication" in run.launcher.log, run.log
-
-
-@pytest.mark.nightly("workload")
-def test_the_network_policy_beside_the_others_is_about_all_pods_of_the_run_and_lets_them_talk() -> None:
-    policy = yaml.safe_load(shipped(*USE_CASE).files["network-policy.yaml"])
-    (job,) = of_kind(shipped(*USE_CASE).parse(), "MPIJob")
-    selector = policy["spec"]["podSelector"]
-    assert policy["spec"]["ingress"] == [{"from": [{"podSelector": selector}]}]
-    for replica in job["spec"]["mpiReplicaSpecs"].values():
-        assert selector["matchLabels"].items() <= replica["template"]["metadata"]["labels"].items()

@@ -11,7 +11,7 @@ from pathlib import PurePosixPath
 
 import pytest
 
-from catalogue.usecases import of_bases_with
+from catalogue.usecases import of_bases
 from packyard.writing.source.package import Package, UseCase
 from workload import catalogue, controllers
 from workload.environment import Object, environment
@@ -49,7 +49,7 @@ _FAILS_TOO = "connection.recv(1)\nsys.exit('Session was closed')"
 _FAILS_BEFORE = "sys.exit('out of memory') if own == cluster['worker'][0] else time.sleep(600)"
 
 
-@of_bases_with("CLUSTER: chief=1 ")
+@of_bases("parameter-server")
 @pytest.mark.parametrize(
     ("chief", "server", "succeed"),
     [(_DONE, _SERVES, True), (_DONE, _FAILS_TOO, True), (_FAILS, _SERVES, False), (_SERVES, _FAILS_BEFORE, False)],
@@ -64,7 +64,7 @@ def test_all_end_as_the_chief_does_or_fail_with_one(
     assert (codes == [0] * len(pods)) if succeed else (0 not in codes), "".join(pod.log for pod in pods)
 
 
-@of_bases_with("/scripts/run.py")
+@of_bases("parameter-server")
 def test_a_lost_pod_ends_those_that_hold_on_to_it_and_all_start_again(
     package: Package, use_case: UseCase, new_machine: NewMachine
 ) -> None:

@@ -17,7 +17,7 @@ def lint(
     package: PackageFiles, *, shipped: bool = True, judges: Sequence[Judge] = (), is_own: bool = True
 ) -> list[Finding]:
     """Return what is wrong with a package; one that ``is_own`` needs each of its exceptions."""
-    files = {package.where + path: data for path, data in {**package.files, **package.patches}.items()}
+    files = {package.where + path: data for path, data in package.files.items()}
     parsed = parse(package)
     findings = find(package, parsed, shipped=shipped, judges=judges)
     judged = files if is_own and not parsed.unreadable else ()

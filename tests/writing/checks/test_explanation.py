@@ -34,7 +34,7 @@ _PLACES = (
     "using/setters/refusal.py",
     "using/setters/rules/review.py",
 )
-_CALL = r'\b(?:breach|finding|Fault|at)\(\s*"|yield "|\] = "|rule="'
+_CALL = r'\b(?:breach|finding|Fault|_found)\(\s*"|yield "|\] = "|rule="'
 _NAMES = re.compile(rf'(?:{_CALL})([a-z]+(?:-[a-z]+)+|unreadable|rewritten)"')
 #: Families that look at what lies beside manifests.
 _OF_FOLDERS = ("Documents", "Kustomizations")

@@ -6,6 +6,8 @@ from collections.abc import Callable
 
 import pytest
 
+import tiny
+
 Found = Callable[..., list[str]]
 
 
@@ -77,3 +79,12 @@ def test_a_required_setter_ships_empty(found: Found, definition: str, field: str
     explained = krmfile(definition).replace("}}}\n", "}}, description: What it is.}\n")
     assert found(explained, a_yaml=text) == expected
     assert found(explained, shipped=False, a_yaml=text) == []
+
+
+RULES = tiny.text("checks/rules/Krmfile")
+
+
+def test_a_users_copy_has_to_keep_the_rules_by_its_values_alone(found: Found) -> None:
+    file = 'n: 1 # {"$openapi":"N"}\n'
+    assert found(f"{RULES}  rule: N < 4\n", a_yaml=file, shipped=False) == []
+    assert found(f"{RULES}  rule: N > 1\n", a_yaml=file, shipped=False) == ["Krmfile:10:9 error broken-rule"]

@@ -29,6 +29,7 @@ from packyard.running.runs.rendered import Rendered
 ROWS = Rows("answer", "check, severity, about, message, why, fix")
 #: Findings are shown in this order.
 _SEVERITIES = ("error", "warning", "unknown")
+_PATIENCE = 600  # seconds that a probe may take, the pulling of images included
 _MORE = 60  # seconds after which the cluster itself ends pods that nobody waits for any more
 
 
@@ -37,7 +38,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     packages.add_arguments(parser, "[NAME=VALUE…]")
     clusters.add_arguments(parser)
     declare.switch(parser, "--probe", "also run small Jobs as its pods, and delete them")
-    clusters.add_timeout(parser, "how long these may take, the pulling of images included", "3m")
 
 
 def gate(client: Kubectl, rendered: Rendered) -> None:
@@ -57,14 +57,12 @@ def _explained(finding: Finding) -> str:
 
 def run(arguments: argparse.Namespace) -> int:
     """Examine, print the findings, and fail where one is an error."""
-    if not arguments.probe:
-        declare.alone(arguments, "doctor", "without --probe", "timeout")
     client, rendered, words = clusters.find_for(arguments, "doctor")
     findings = doctor.examine(client, rendered)
     if not _has_errors(findings):
         findings += doctor.refused(client, rendered)
     if arguments.probe and not _has_errors(findings):  # else it would only wait for what is known to be wrong
-        findings += run_probe(client, rendered, clusters.seconds(arguments))
+        findings += run_probe(client, rendered)
     if ROWS.show(findings, arguments.output):
         _show(findings)
     has_errors = _has_errors(findings)
@@ -77,9 +75,9 @@ def _has_errors(findings: Sequence[Finding]) -> bool:
     return any(finding.severity == "error" for finding in findings)
 
 
-def run_probe(client: Kubectl, rendered: Rendered, seconds: float) -> list[Finding]:
+def run_probe(client: Kubectl, rendered: Rendered) -> list[Finding]:
     """Return what the pods of a use case find where they are to run."""
-    made = probe.make(rendered, runs.new_word(), seconds=int(seconds) + _MORE)
+    made = probe.make(rendered, runs.new_word(), seconds=_PATIENCE + _MORE)
     if not made.checks:
         return [unknown("probe", "pods", "this use case has none that could be tried")]
     output.note(f"probe {made.name}: {output.counted(len(made.checks), 'container')} of the use case")
@@ -90,7 +88,7 @@ def run_probe(client: Kubectl, rendered: Rendered, seconds: float) -> list[Findi
             lambda: status.read_one(client, record),
             made.is_over,
             lambda now: f"probe {made.name} {now.explained}",
-            seconds,
+            _PATIENCE,
         )
         return made.findings(now)
     finally:  # they end by themselves where whoever interrupts this twice leaves them

@@ -15,8 +15,8 @@ from packyard.core.yaml.document import entries
 from packyard.core.yaml.edit import Edit
 from packyard.core.yaml.node import Collection, Node
 from packyard.core.yaml.splice import remove
+from packyard.core.yaml.values import double_quoted
 from packyard.using.functions.resourcelist import ID_ANNOTATIONS, NAME, ResourceItem, ResourceList, Result
-from packyard.using.setters import fields
 from packyard.using.setters.definition import Setter
 from packyard.using.setters.kpt import kptfile
 from packyard.using.setters.kpt.apply import apply, config_text
@@ -76,8 +76,9 @@ def _apply_setters(resources: ResourceList) -> _Answer:
     known = {name for item in resources.items for field in find(item.root) for name in field.pattern.names}
     if values and values.keys() <= known:
         return _set(resources, values)
-    is_defined = any(fields.find(item.document) for item in resources.items)
-    hint = "packyard set DIR sets those of a Krmfile" if is_defined else "packyard fn list-setters lists the names"
+    hint = "packyard fn list-setters lists the names"
+    if resources.has_setters_of_krmfiles:
+        hint = "packyard set DIR sets those of a Krmfile"
     hints = ((name, suggest(name, known) or hint) for name in values if name not in known)
     errors = [_error(f'setter "{name}" is not found ({hint})') for name, hint in hints]
     return _Answer(results=[*(errors or [_error("there are no values to set")]), *_blind(resources)])
@@ -96,7 +97,10 @@ def _set(resources: ResourceList, values: Mapping[str, str]) -> _Answer:
         settings = apply(item.root, values)
         edits += (edit for setting in settings for edit in setting.edits)
         planned += ((setting.node, setting.shows) for setting in settings)
-        results += (Result.of_field(item, setting.path, setting.old, setting.new) for setting in settings)
+        for setting in settings:
+            shown = {"currentValue": setting.old, "proposedValue": setting.new}
+            message = f"set field value to {double_quoted(setting.new)}"
+            results.append(Result(message=message, item=item, field_path=setting.path, values=shown))
         if any(isinstance(each.node, Collection) and not (each.node.flow or each.shows) for each in settings):
             comment_edits = _let_comments_go(item)
             edits += comment_edits
@@ -160,7 +164,7 @@ def _list_setters(resources: ResourceList) -> _Answer:
     results = [Result(message=_line(setter, count)) for setter, count in setters]
     if not results:
         notes = ["no setters found"]
-        if any(fields.find(item.document) for item in resources.items):
+        if resources.has_setters_of_krmfiles:
             notes.append("packyard setters DIR lists those of a Krmfile")
         results = [*(Result(message=note, severity="warning") for note in notes), *_blind(resources)]
     return _Answer(results=results)

@@ -14,10 +14,11 @@ from packyard.core.yaml.compare import Planned
 from packyard.core.yaml.content import Tree, double, in_brackets
 from packyard.core.yaml.document import decode, mappings, parse_text
 from packyard.core.yaml.edit import Edit
-from packyard.core.yaml.node import Document, MappingNode, SequenceNode, Source
+from packyard.core.yaml.node import MappingNode, SequenceNode, Source
 from packyard.core.yaml.proof import apply_to_text
 from packyard.core.yaml.splice import append, remove
 from packyard.core.yaml.values import double_quoted, is_null
+from packyard.using.setters.comment import is_marked
 from packyard.using.setters.kpt.apply import config_text
 
 NAME = "ResourceList"
@@ -37,12 +38,6 @@ class Result:
     item: ResourceItem | None = None
     field_path: str = ""
     values: Mapping[str, str] = field(default_factory=dict)  # currentValue, proposedValue
-
-    @classmethod
-    def of_field(cls, item: ResourceItem, path: str, old: str, new: str) -> Result:
-        """Say that a field of an item was given a value."""
-        values = {"currentValue": old, "proposedValue": new}
-        return cls(f"set field value to {double_quoted(new)}", item=item, field_path=path, values=values)
 
     def document(self) -> dict[str, object]:
         """Return the result as it is written."""
@@ -73,13 +68,6 @@ class ResourceItem:
     def path(self) -> str:
         """The file that it stands in, or an empty text."""
         return self._annotation(PATH_ANNOTATIONS)
-
-    @property
-    def document(self) -> Document:
-        """The object as a document of its own, with its place in the list's text."""
-        document = Document(self.root.source, self.root.start)
-        document.root = self.root
-        return document
 
     @property
     def index(self) -> int:
@@ -130,6 +118,11 @@ class ResourceList:
                 yield data.problem("the configuration's data must be a mapping")
         elif config is not None and not is_null(config):
             yield config.problem("functionConfig must be an object")
+
+    @property
+    def has_setters_of_krmfiles(self) -> bool:
+        """Whether a comment may be one of kustomize's setters."""
+        return is_marked(self.source.text.encode())
 
     def values(self) -> dict[str, str]:
         """Return the configuration's values as texts: ``data`` of a ConfigMap, ``spec.setters`` of our own kind."""

@@ -49,16 +49,7 @@ class Inputs:
     @property
     def setters(self) -> list[Setter]:
         """The setters of the directory itself and of its options."""
-        file = str(self.directory / NAME)
-        own = (krmfile.definitions.setters.values() for krmfile in self.krmfiles if krmfile.source.name == file)
-        return [
-            setter for setters in (*own, *(option.setters.values() for option in self.options)) for setter in setters
-        ]
-
-    @property
-    def set(self) -> list[Setter]:
-        """The setters that somebody has given a value, of the directory and of those that it builds on."""
-        return [setter for setter in self._every if setter.is_set and not setter.must_be_set]
+        return [setter for setter in self._every if self._is_here(setter)]
 
     @property
     def unset(self) -> list[Setter]:
@@ -73,8 +64,10 @@ class Inputs:
         problems = [_problem(setter, self._settable_in(setter), command) for setter in self.unset]
         problems += [
             explain(setter, setter.texts, self._settable_in(setter), typed=command)
-            for setter in self.set  # by other programs, or by hand
-            if is_refused(setter, setter.texts)
+            for setter in self._every
+            if setter.is_set
+            and not setter.must_be_set
+            and is_refused(setter, setter.texts)  # set by others, or by hand
         ]
         for krmfile in self.krmfiles:
             problems += rule.find_broken(krmfile.root, krmfile.definitions.setters)
@@ -89,8 +82,10 @@ class Inputs:
 
     def _settable_in(self, setter: Setter) -> str:
         """Return the directory that `packyard set` takes for a setter: this one, or one that it builds on."""
-        is_here = setter.file == str(self.directory / NAME) or any(setter.name in each.setters for each in self.options)
-        return str(self.directory if is_here else Path(setter.file).parent)
+        return str(self.directory if self._is_here(setter) else Path(setter.file).parent)
+
+    def _is_here(self, setter: Setter) -> bool:
+        return setter.file == str(self.directory / NAME) or any(setter.name in each.setters for each in self.options)
 
 
 def render(directory: Path, *, path: str, inputs: Inputs | None = None, command: str = "") -> bytes:

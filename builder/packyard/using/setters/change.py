@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from packyard.core.errors import InputError, Problem, refuse
+from packyard.core.errors import Problem, every, refuse
 from packyard.core.files.steps import StepLog
 from packyard.core.files.tree import Tree
 from packyard.using.setters.definition import Setter
@@ -33,16 +33,13 @@ def change_packages(
     """
     tree = Tree(directory)
     files: dict[str, bytes] = {}
-    problems: list[Problem] = []
+
+    def change(path: str) -> None:
+        planned = plan_package(path, read_changed(tree, path, files))
+        files.update({join(path, name): data for name, data in planned.files.items()} if planned else {})
+
     with tree.locked(log):
-        for path in find_packages(tree, recursive=recursive, kpt=kpt):
-            try:
-                planned = plan_package(path, read_changed(tree, path, files))
-            except InputError as error:
-                problems += error.problems
-            else:
-                files |= {join(path, name): data for name, data in planned.files.items()} if planned else {}
-        refuse(dict.fromkeys(problems))  # what is wrong everywhere is said once
+        every(change, find_packages(tree, recursive=recursive, kpt=kpt))
         tree.write(files)
 
 

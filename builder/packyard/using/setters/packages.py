@@ -27,15 +27,13 @@ class PackageFiles(NamedTuple):
     """One package directory in memory: its Krmfile, and its resource files by their path below it.
 
     ``where`` stands before paths in messages; it is empty, or ends in a slash. ``name`` is that of the file with the
-    definitions, empty where there is none. A pipeline of kpt reaches the files of packages below, too. Lint alone looks
-    at ``patches``, files of RFC 6902 in which nothing is bound.
+    definitions, empty where there is none. A pipeline of kpt reaches the files of packages below, too.
     """
 
     krmfile: bytes
     resources: Mapping[str, bytes]
     where: str = ""
     name: str = NAME
-    patches: Mapping[str, bytes] = {}
 
     @property
     def is_of_kustomize(self) -> bool:
@@ -109,9 +107,7 @@ def read_package(tree: Tree, package: str, where: str | None = None) -> PackageF
     return PackageFiles(definitions, read_resources(tree, package, below_too=below_too), where, name=name)
 
 
-def read_resources(
-    tree: Tree, package: str, *, below_too: bool = False, suffixes: tuple[str, ...] = (".yaml", ".yml")
-) -> dict[str, bytes]:
+def read_resources(tree: Tree, package: str, *, below_too: bool = False) -> dict[str, bytes]:
     """Read the resource files of a directory, which need not be a package; ``below_too`` those of packages below it."""
     prefix = f"{package}/" if package else ""
     ignored = _Ignore(tree, prefix)
@@ -126,7 +122,7 @@ def read_resources(
             and not ignored(below + name, folder=True)
         ]
         for name in files:
-            if name.endswith(suffixes) and not ignored(below + name, folder=False):
+            if name.endswith((".yaml", ".yml")) and not ignored(below + name, folder=False):
                 resources[below + name] = tree.read(prefix + below + name)
     return resources
 

@@ -12,8 +12,8 @@ from dataclasses import replace
 from packyard.writing.build import readme
 from packyard.writing.build.draft import README, Draft
 from packyard.writing.checks import documents
+from packyard.writing.checks.documents import Folder
 from packyard.writing.checks.finding import Finding
-from packyard.writing.checks.pages import Folder
 from packyard.writing.checks.parsed import Parsed
 from packyard.writing.source.package import Package
 from packyard.writing.source.workspace import Workspace, is_own

@@ -150,9 +150,9 @@ def _files(name: str, folders: Iterable[str], members: Mapping[str, bytes]) -> l
         below = f"{folder}/"
         files = {path.removeprefix(below): data for path, data in members.items() if path.startswith(below)}
         krmfile = files.pop(KRMFILE, EMPTY + b"\n")
-        patches = {path: files.pop(path) for path in list(files) if not path.endswith(".yaml")}
-        files |= {posixpath.relpath(path, folder): members[path] for path in programs}
-        directories.append(PackageFiles(krmfile, files, f"{name}/{below}", patches=patches))
+        resources = {path: data for path, data in files.items() if path.endswith(".yaml")}
+        resources |= {posixpath.relpath(path, folder): members[path] for path in programs}
+        directories.append(PackageFiles(krmfile, resources, f"{name}/{below}"))
     return directories
 
 

@@ -18,6 +18,7 @@ from packyard.core.bundle import manifest
 from packyard.core.bundle.shipped import package_of
 from packyard.core.errors import InputError, IntegrityError
 from packyard.core.files import regular
+from packyard.core.files.paths import root_of
 from packyard.core.files.tree import Tree
 from packyard.core.kubernetes import kustomization, schemas
 from packyard.core.kubernetes.kinds import CUSTOM
@@ -31,16 +32,15 @@ from packyard.using.setters.krmfile import EMPTY
 from packyard.using.setters.krmfile import NAME as KRMFILE
 from packyard.using.setters.packages import KPTFILE, PackageFiles, find_packages, read_package, read_resources
 from packyard.writing.checks import documents, exception, kustomizations, secret_texts
+from packyard.writing.checks.documents import Folder
 from packyard.writing.checks.finding import Finding
 from packyard.writing.checks.lint import find, in_order
-from packyard.writing.checks.pages import Folder
 from packyard.writing.checks.parsed import Parsed, parse
 
 _CHART = "Chart.yaml"
 _PAGE = re.compile(r"\.(md|markdown)\Z", re.IGNORECASE)
 #: Components that use cases of a package share.
 _PROGRAM = re.compile(rf"(^|/){PROGRAMS}/[^/]+/{re.escape(kustomization.FILE)}\Z")
-_PATCHES = (".json6902",)
 #: What Go's templates and Jinja fill in.
 _TEMPLATE = re.compile(rb"\{\{|\{%")
 
@@ -102,7 +102,12 @@ def lint(tree: Tree, *, judges: Sequence[Judge]) -> Linted:
     """Return what is wrong with a folder, which need not have a Krmfile or a kustomization."""
     opened = _open(tree)
     findings = _of_packages(opened, _with_definitions(judges, opened.parsed.values()))
-    findings += _of_all(opened)
+    if opened.contents.setters:
+        pages = {file: tree.read(file) for file in opened.files if _PAGE.search(file)}
+        findings += documents.check(pages, opened.contents, tree.prefix)
+    findings += secret_texts.check_files(
+        opened.read(lambda file: secret_texts.is_looked_into(file) and tree.has_file(file))
+    )
     shipped_with = _exceptions(tree, opened.files)
     findings = [each for each in findings if each.rule not in shipped_with.get(os.path.normpath(each.file), ())]
     named = opened.read(lambda file: exception.may_have(file) and tree.has_file(file))
@@ -127,7 +132,8 @@ def _open(tree: Tree) -> _Opened:
     own = parsed.items() if is_known else ()
     setters = {folder: each.definitions.setters for folder, each in own if each.definitions.setters}
     contents = Folder(files, setters)
-    shipped = {folder: False if _is_copy(tree, folder) else None for folder in packages}
+    roots = {folder: root_of(Path(tree.root_dir, folder)) for folder in packages}
+    shipped = {folder: False if regular.is_file(f"{root}/{manifest.FILE}") else None for folder, root in roots.items()}
     return _Opened(tree, files, packages, parsed, shipped, contents)
 
 
@@ -142,17 +148,6 @@ def _of_packages(opened: _Opened, judges: Sequence[Judge]) -> list[Finding]:
         prefix = opened.tree.prefix
         findings += (finding for finding in there if not _is_of_package(finding.file.removeprefix(prefix), of_others))
     return findings
-
-
-def _of_all(opened: _Opened) -> list[Finding]:
-    """Return what is wrong in documents, and with secrets in other files."""
-    tree = opened.tree
-    pages = {file: tree.read(file) for file in opened.files if _PAGE.search(file)} if opened.contents.setters else {}
-    secret = opened.read(lambda file: secret_texts.is_looked_into(file) and tree.has_file(file))
-    return [
-        *documents.check(pages, opened.contents, tree.prefix),
-        *secret_texts.check_files(secret),
-    ]
 
 
 def _with_definitions(judges: Sequence[Judge], parsed: Iterable[Parsed]) -> list[Judge]:
@@ -174,13 +169,12 @@ def _packages(tree: Tree, files: Sequence[str]) -> Iterator[tuple[str, PackageFi
     held = any(posixpath.basename(file) in (KRMFILE, KPTFILE) for file in files)
     packages = find_packages(tree, recursive=True, kpt=True) if held else []
     for folder in packages:
-        patches, own = read_resources(tree, folder, suffixes=_PATCHES), read_resources(tree, folder)
-        yield folder, read_package(tree, folder)._replace(resources=own, patches=patches)
+        yield folder, read_package(tree, folder)._replace(resources=read_resources(tree, folder))
     resources = {} if "" in packages else read_resources(tree, "")
     if any(_builds_on(path, data, packages) for path, data in resources.items()):  # of which nothing is said here
         resources = read_resources(tree, "", below_too=True)
     if resources:
-        yield "", PackageFiles(EMPTY, resources, tree.prefix, "", patches=read_resources(tree, "", suffixes=_PATCHES))
+        yield "", PackageFiles(EMPTY, resources, tree.prefix, "")
 
 
 def _builds_on(path: str, data: bytes, packages: Iterable[str]) -> bool:
@@ -228,15 +222,6 @@ def _without_charts(charts: Iterable[str], folder: str, package: PackageFiles) -
         if not (inside and path.startswith(inside) and (_TEMPLATE.search(data) or "templates/" in path))
     }
     return package._replace(resources=resources)
-
-
-def _is_copy(tree: Tree, folder: str) -> bool:
-    """Say whether a folder is part of an unpacked bundle."""
-    above = [folder]
-    while above[-1]:
-        above.append(posixpath.dirname(above[-1]))
-    here = any(tree.has_file(f"{folder}/{manifest.FILE}".lstrip("/")) for folder in above)
-    return here or regular.is_file(f"{tree.root}/{manifest.FILE}")
 
 
 def _exceptions(tree: Tree, files: Iterable[str]) -> dict[str, Collection[str]]:

@@ -31,7 +31,6 @@ from packyard.writing.checks import (
     secret_texts,
     security,
     selectors,
-    setter_rules,
     setters,
     vocabulary,
     workload,
@@ -82,7 +81,6 @@ def _checks(parsed: Parsed, *, shipped: bool | None) -> list[Finding]:
     """Check the whole package, then each build."""
     findings = [
         *setters.check(parsed, shipped=shipped),
-        *setter_rules.check(parsed, shipped=bool(shipped)),
         *definitions.check(parsed),
         *vocabulary.check(parsed),
     ]

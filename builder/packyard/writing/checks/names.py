@@ -13,10 +13,10 @@ from packyard.core.errors import InputError
 from packyard.core.kubernetes.name_forms import SUBDOMAIN, Name, find
 from packyard.core.yaml.node import Node, Scalar
 from packyard.using.setters.definition import Definitions, Setter, Substitution
-from packyard.writing.checks import setter_rules
 from packyard.writing.checks.finding import Finding, breach
 from packyard.writing.checks.longest import limited, longest
 from packyard.writing.checks.parsed import Parsed
+from packyard.writing.checks.setters import rules_of
 
 _OPEN = re.compile(r"\$\{|^\$\w")
 #: The highest index that is counted on: that of a number without a maximum.
@@ -25,7 +25,7 @@ _ANY_INDEX = 9999
 
 def check(parsed: Parsed) -> Iterator[Finding]:
     """Find names that Kubernetes refuses, now or once their setters are set."""
-    definitions = limited(parsed.definitions, setter_rules.sound(parsed))
+    definitions = limited(parsed.definitions, rules_of(parsed)[0])
     bound = {id(binding.node): definitions.resolve(binding.reference) for binding in parsed.bound}
     findings: dict[tuple[str, str], Finding] = {}
     names = [(name, _after(name, bound)) for name in find(parsed.objects, parsed.pods_of)]

@@ -22,6 +22,8 @@ from packyard.using.setters.definition import Definitions, Setter, Substitution
 from packyard.using.setters.fields import Binding, sets
 from packyard.using.setters.handedits import expected
 from packyard.using.setters.refusal import refusal, review
+from packyard.using.setters.rules.review import review as review_rule
+from packyard.using.setters.rules.rule import Rule, read
 from packyard.writing.checks.finding import REMOVE, Finding, breach, finding
 from packyard.writing.checks.parsed import Parsed
 
@@ -39,6 +41,11 @@ def check(parsed: Parsed, *, shipped: bool | None) -> Iterator[Finding]:
     if parsed.krmfile is None:
         return
     definitions = parsed.krmfile.definitions
+    rules, unreadable = rules_of(parsed)
+    yield from unreadable
+    for rule in rules:
+        for name, problem in review_rule(rule, definitions.setters, shipped=bool(shipped)):
+            yield finding(name, problem)
     reached: set[str] = set()
     fields = [finding for bound in parsed.bound for finding in _field(bound, definitions, reached)]
     yield from fields
@@ -58,6 +65,14 @@ def check(parsed: Parsed, *, shipped: bool | None) -> Iterator[Finding]:
             yield from _setter(entry, definitions.setters[name], shipped=shipped)
         elif kind == "substitution":
             yield from _substitution(entry, definitions.substitutions[name], definitions)
+
+
+def rules_of(parsed: Parsed) -> tuple[list[Rule], list[Finding]]:
+    """Return the rules between the setters of a package, or what is wrong where one cannot be read."""
+    try:
+        return read(parsed.krmfile.root) if parsed.krmfile else [], []
+    except InputError as error:
+        return [], [finding("invalid-rule", problem) for problem in error.problems]
 
 
 # Fields and their comments.

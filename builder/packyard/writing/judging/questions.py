@@ -11,6 +11,8 @@ tests       each test of the package's own comes to what its author expects, in 
 
 from __future__ import annotations
 
+import shutil
+import subprocess
 import tempfile
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -18,7 +20,7 @@ from pathlib import Path
 from typing import Literal
 
 from packyard.core.bundle.bundle import Bundle
-from packyard.core.errors import InputError, PackyardError
+from packyard.core.errors import InputError, PackyardError, UnavailableError
 from packyard.core.yaml.node import Source
 from packyard.using.kustomize import builtin, objects
 from packyard.using.kustomize.builtin import Trial
@@ -28,7 +30,7 @@ from packyard.using.render.render import render, unset
 from packyard.using.setting import set_values
 from packyard.writing.build import package_lint, workspace_lint
 from packyard.writing.build.draft import compose_draft
-from packyard.writing.judging import own_tests, server
+from packyard.writing.judging import own_tests
 from packyard.writing.source import package as packages
 from packyard.writing.source import tests
 from packyard.writing.source.workspace import Workspace
@@ -101,7 +103,24 @@ def _rendered(name: str, where: str, directory: Path, *, path: str, is_server_as
     else:
         yield Verdict.skipped(name, "kustomize", where, "neither kustomize nor kubectl is on PATH")
     if is_server_asked:
-        yield Verdict.of(name, "server", where, details=server.refusals(manifests, path=path))
+        yield Verdict.of(name, "server", where, details=_refusals(manifests, path))
+
+
+def _refusals(manifests: bytes, path: str) -> list[str]:
+    """Return what the API server of kubectl's current context does not take, by a dry run, strict about unknown fields.
+
+    Raises `UnavailableError` where kubectl is not on ``path``; of a server that cannot be reached, kubectl's words are
+    returned.
+    """
+    kubectl = shutil.which("kubectl", path=path)
+    if kubectl is None:
+        raise UnavailableError("kubectl is not on PATH, which --server needs")
+    command = [kubectl, "create", "--dry-run=server", "--validate=strict", "-o", "name", "-f", "-"]
+    process = subprocess.run(command, input=manifests, capture_output=True, check=False)
+    errors = process.stderr.decode("utf-8", "replace").strip()
+    if not process.returncode:
+        return []
+    return errors.splitlines() or [f"kubectl ended with {process.returncode}"]
 
 
 def _differences(directory: Path, manifests: bytes) -> list[str]:

@@ -12,7 +12,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from packyard.core.errors import InputError, Problem, refuse, shown
+from packyard.core.errors import InputError, every, refuse, shown
 from packyard.core.yaml.content import flow_text
 from packyard.core.yaml.document import items, parse_file
 from packyard.core.yaml.edit import Edit
@@ -115,21 +115,15 @@ class KptPackage:
         lists: set[str] = set()
         changes: list[FieldChange] = []
         counts = dict.fromkeys(new_values, 0)
-        problems: list[Problem] = []
-        for path, documents in self._documents.items():
-            for document in documents:
-                try:
-                    settings = apply(document.root, new_values, known=own_values, keep_types=True)
-                except InputError as error:
-                    problems += error.problems
-                    continue
-                for setting in settings:
-                    planned.setdefault(path, []).append((setting.node, setting.shows, setting.edits))
-                    changes += _changes(setting, new_values)
-                    lists |= set() if isinstance(setting.shows, str) else {*setting.pattern.names}
-                    for name in new_values.keys() & set(setting.pattern.names):
-                        counts[name] += 1
-        refuse(problems)
+        roots = [(path, document.root) for path, documents in self._documents.items() for document in documents]
+        applied = every(lambda place: apply(place[1], new_values, known=own_values, keep_types=True), roots)
+        for (path, _), settings in zip(roots, applied, strict=True):
+            for setting in settings:
+                planned.setdefault(path, []).append((setting.node, setting.shows, setting.edits))
+                changes += _changes(setting, new_values)
+                lists |= set() if isinstance(setting.shows, str) else {*setting.pattern.names}
+                for name in new_values.keys() & set(setting.pattern.names):
+                    counts[name] += 1
         files = {path: self._applied(path, file_plans) for path, file_plans in planned.items()}
         types = {name: "array" if name in lists else "" for name in new_values}
         definitions = Definitions(
@@ -171,20 +165,18 @@ class KptPackage:
     def _record(self, new_values: Mapping[str, str]) -> dict[str, list[_Planned]]:
         """Plan to put the values where the pipeline has them, by files."""
         planned: dict[str, list[_Planned]] = {}
-        problems: list[Problem] = []
-        for item in self.declarations:
-            if item.name not in new_values:
-                continue
+
+        def record(item: Declaration) -> None:
             if item.mutator.is_selective:
                 hint = "change the Kptfile, then: kpt fn render"
-                problems.append(item.node.problem(f"setter {item.name!r} is given to some objects only", hint))
-            elif not isinstance(item.node, Scalar):
-                problems.append(item.node.problem(f"the value of setter {item.name!r} must be a text"))
-            else:
-                text, data = _in_form_of(item.node, new_values[item.name]), item.mutator.config_map
-                edits = set_scalar(item.node, text, known=None, flow=bool(data and data.flow), keep_type=True)
-                planned.setdefault(item.path, []).append((item.node, text, edits))
-        refuse(problems)
+                raise InputError(item.node.problem(f"setter {item.name!r} is given to some objects only", hint))
+            if not isinstance(item.node, Scalar):
+                raise InputError(item.node.problem(f"the value of setter {item.name!r} must be a text"))
+            text, data = _in_form_of(item.node, new_values[item.name]), item.mutator.config_map
+            edits = set_scalar(item.node, text, known=None, flow=bool(data and data.flow), keep_type=True)
+            planned.setdefault(item.path, []).append((item.node, text, edits))
+
+        every(record, [item for item in self.declarations if item.name in new_values])
         return planned
 
     def _applied(self, path: str, planned: Sequence[_Planned]) -> bytes | None:

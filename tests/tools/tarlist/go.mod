@@ -1,3 +1,0 @@
-module packyard.test/tools/tarlist
-
-go 1.22
