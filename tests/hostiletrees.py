@@ -147,8 +147,6 @@ KUSTOMIZATIONS = (
     + "".join(f"    - {{op: copy, from: /data, path: /data/c{n}}}\n" for n in range(40)),
     "resources: [cm.yaml]\npatches:\n- target: {kind: ConfigMap}\n  patch: |\n"
     + "".join(f"    - {{op: copy, from: /data, path: /data{'/c' * n}}}\n" for n in range(1, 40)),
-    "resources: [cm.yaml]\npodPatches:\n- patch: |\n    - {op: add, path: '/spec" + "/{a,b}" * 40 + "', value: c}",
-    "resources: [cm.yaml]\npodPatches:\n- patch: |\n    - {op: add, path: '/spec" + "/*" * 40 + "', value: c}",
     "resources: [" + "cm.yaml, " * 5000 + "]",
     "resources: [" + ", ".join(f"gone{n}.yaml" for n in range(5000)) + "]",
     "configMapGenerator: [{name: a, files: [/etc/passwd, ../../victim], options: {disableNameSuffixHash: true}}]",
@@ -157,18 +155,6 @@ KUSTOMIZATIONS = (
     "generators: [x]",
     "".join(f"k{n}: x\n" for n in range(2000)),
 )  # fmt: skip
-PACKAGES = (
-    "useCases: {matrix: {"
-    + ", ".join(f"a{n}: {{{', '.join(f'v{m}: {{base: one}}' for m in range(10))}}}" for n in range(12))
-    + "}}",
-    "useCases: {include: [" + "{path: a, base: one}, " * 2000 + "]}",
-    "useCases: {include: [{path: one, base: one, overlays: [" + "one, " * 3000 + "]}]}",
-    "useCases: {include: [{path: ../../out, base: one}]}",
-    "useCases: {include: [{path: one, base: one, setters: {" + ", ".join(f"S{n}: x" for n in range(3000)) + "}}]}",
-    "docs: [" + ", ".join(f"d{n}" for n in range(3000)) + "]",
-    "presets: [" + ", ".join(f"d{n}" for n in range(3000)) + "]",
-    "movingTags: {'" + "*a" * 40 + "b': x}",
-)
 TEMPLATES = (
     "{{ ''.__class__.__mro__ }}",
     "{% include '/etc/passwd' %}",
@@ -187,9 +173,7 @@ def disturb(dice: random.Random, folder: Path) -> str:
     """Change one thing of a tree of YAML files, somewhere, somehow; say what."""
     files = sorted(path for path in folder.rglob("*") if path.is_file() and path.stat().st_size < 1 << 20)
     file = dice.choice(files)
-    kind = dice.choice(
-        ("text", "text", "text", "line", "file", "kustomization", "thing", "package", "name", "template")
-    )
+    kind = dice.choice(("text", "text", "text", "line", "file", "kustomization", "thing", "name", "template"))
     where = f"{kind} of {file.relative_to(folder)}"
     if kind == "text":
         text = file.read_text("utf-8", "replace")
@@ -209,18 +193,13 @@ def disturb(dice: random.Random, folder: Path) -> str:
         odd = dice.choice(ODD_FILES)
         file.write_text(odd, "utf-8", "replace")
         where += f": {odd[:30]!r}"
-    elif kind in ("kustomization", "package"):
-        names = ("kustomization.yaml",) if kind == "kustomization" else ("package.yaml",)
-        chosen = [path for path in files if path.name in names]
-        if chosen:
-            file = dice.choice(chosen)
-            added = dice.choice(KUSTOMIZATIONS if kind == "kustomization" else PACKAGES)
-            keys = set(re.findall(r"^(\w+):", added, re.MULTILINE))
-            kept = [
-                line for line in file.read_text("utf-8", "replace").splitlines() if line.partition(":")[0] not in keys
-            ]
-            file.write_text("\n".join([*(line for line in kept if not line.startswith((" ", "-"))), added, ""]))
-            where += f": {added[:50]!r}"
+    elif kind == "kustomization":
+        file = dice.choice([path for path in files if path.name == "kustomization.yaml"] or files)
+        added = dice.choice(KUSTOMIZATIONS)
+        keys = set(re.findall(r"^(\w+):", added, re.MULTILINE))
+        lines = [line for line in file.read_text("utf-8", "replace").splitlines() if line.partition(":")[0] not in keys]
+        file.write_text("\n".join([*(line for line in lines if not line.startswith((" ", "-"))), added, ""]))
+        where += f": {added[:50]!r}"
     elif kind == "thing":
         where += f": {_replace_by_thing(dice, file, folder)}"
     elif kind == "name":
@@ -271,7 +250,7 @@ OVERLAY = """\
 # Adds something.
 apiVersion: kustomize.config.k8s.io/v1alpha1
 kind: Component
-podPatches:
+patches:
 - path: p.yaml
   target: {kind: Job}
 """
@@ -280,7 +259,7 @@ USE_CASE = {
     "uses/one/kustomization.yaml": tiny.FILES["bases/one/kustomization.yaml"].replace("[cm.yaml]", "\n- cm.yaml"),
     "uses/one/cm.yaml": 'apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: x\ndata:\n  a: a # {"$openapi":"A"}\n',
     "uses/one/Krmfile": KRMFILE,
-    "uses/one/options/o/kustomization.yaml": OVERLAY.replace("podPatches", "patches").replace("p.yaml", "p.json6902"),
+    "uses/one/options/o/kustomization.yaml": OVERLAY.replace("p.yaml", "p.json6902"),
     "uses/one/options/o/p.json6902": "- {op: add, path: /spec/x, value: []}\n",
     "README.md": "# p\n",
 }

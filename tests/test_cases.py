@@ -43,12 +43,6 @@ from tiny import inside
 CASES = cases("*/*")
 OF_CFG = [case for case in CASES if case.id.startswith("cfg/")]
 _BINARY = (".gz",)
-#: Lines are broken, a comment is replaced, an empty mapping is filled.
-_CHANGED_FOR_GOOD = {
-    "create-setter-behind-every-kind-of-scalar",
-    "create-setter-inside-brackets",
-    "create-setter-a-krmfile-with-an-empty-mapping",
-}
 _Done = subprocess.CompletedProcess[str]
 
 
@@ -102,24 +96,6 @@ def test_kustomize_3_8_7_does_what_a_case_of_cfg_says(case: Case, kustomize3: Ku
     if os.environ.get("PACKYARD_WRITE"):
         _write(case, {"expected-kustomize": expected}, "expected-kustomize")
     assert expected == case.parts.get("expected-kustomize", "")
-
-
-@pytest.mark.parametrize(
-    "case",
-    [case for case in OF_CFG if case.file.stem.startswith("create-setter-") and "then" in case.parts],
-    ids=lambda case: case.file.stem,
-)
-def test_deleting_what_was_created_restores_the_bytes(case: Case, tmp_path: Path) -> None:
-    """But for a Krmfile's last line break."""
-    folder = _tree(case, tmp_path)
-    before = _but_for_last_breaks(folder)
-    assert _run(inside, case, folder).returncode == 0
-    created = _but_for_last_breaks(folder)
-    name, below = _commands(case, "then")[0][3], ["-R"] if "-R" in _commands(case)[0] else []
-    done = inside("cfg", "delete-setter", ".", name, *below, cwd=folder)
-    assert done.returncode == 0, done.stderr
-    assert created != before
-    assert (_but_for_last_breaks(folder) == before) is (case.file.stem not in _CHANGED_FOR_GOOD)
 
 
 def _run(program: Callable[..., _Done], case: Case, folder: Path, part: str = "args") -> _Done:

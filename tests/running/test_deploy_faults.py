@@ -90,7 +90,7 @@ def test_ctrl_c_after_every_call_leaves_what_the_next_undeploy_deletes(
 ) -> None:
     def delete() -> None:
         removal = undeploy.find(client, records.read_all(client))
-        undeploy.delete(client, removal, claims=False)
+        look.delete(client, removal.objects)
         look.delete(client, removal.records)
 
     for at in range(1, 5):

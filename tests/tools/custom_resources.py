@@ -12,7 +12,7 @@ import os
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -33,63 +33,55 @@ class Module(NamedTuple):
     files: tuple[str, ...]
 
 
-def _mpi_operator(version: str, checksum: str) -> Module:
-    path, files = "github.com/kubeflow/mpi-operator", ("kubeflow.org_mpijobs.yaml",)
-    return Module("mpi-operator", version, path, f"v{version}.0", checksum, "manifests/base", files)
+def _modules(operator: str, path: str, folder: str, prefix: str, kinds: str) -> Callable[[str, str], Module]:
+    """Return what makes a module of a release and its checksum; from 2 on the path has the number."""
+
+    def module(release: str, checksum: str) -> Module:
+        version = release.removeprefix("v").rpartition(".")[0]
+        major = version.partition(".")[0]
+        numbered = f"{path}/v{major}" if int(major) > 1 else path
+        return Module(operator, version, numbered, release, checksum, folder, files)
+
+    files = tuple(f"{prefix}_{kind}.yaml" for kind in kinds.split())
+    return module
 
 
-def _training_operator(release: str, checksum: str) -> Module:
-    path, version = "github.com/kubeflow/training-operator", release.removeprefix("v").rpartition(".")[0]
-    files = tuple(f"kubeflow.org_{kind}.yaml" for kind in ("tfjobs", "pytorchjobs", "mpijobs"))
-    return Module("training-operator", version, path, release, checksum, "manifests/base/crds", files)
-
-
-def _argo(release: str, checksum: str) -> Module:
-    version, folder = release.removeprefix("v").rpartition(".")[0], "manifests/base/crds/full"
-    path = f"github.com/argoproj/argo-workflows/v{version.partition('.')[0]}"
-    files = tuple(f"argoproj.io_{kind}.yaml" for kind in ("workflows", "workflowtemplates", "cronworkflows"))
-    return Module("argo-workflows", version, path, release, checksum, folder, files)
-
-
-def _jobset(release: str, checksum: str) -> Module:
-    path, version = "sigs.k8s.io/jobset", release.removeprefix("v").rpartition(".")[0]
-    files = ("jobset.x-k8s.io_jobsets.yaml",)
-    return Module("jobset", version, path, release, checksum, "config/components/crd/bases", files)
-
-
-def _trainer(version: str, checksum: str) -> Module:
-    path, folder = "github.com/kubeflow/trainer/v2", "manifests/base/crds"
-    kinds = ("trainjobs", "trainingruntimes", "clustertrainingruntimes")
-    files = tuple(f"trainer.kubeflow.org_{kind}.yaml" for kind in kinds)
-    return Module("trainer", version, path, f"v{version}.0", checksum, folder, files)
-
-
-def _lws(version: str, checksum: str) -> Module:
-    path, files = "sigs.k8s.io/lws", ("leaderworkerset.x-k8s.io_leaderworkersets.yaml",)
-    return Module("lws", version, path, f"v{version}.0", checksum, "config/crd/bases", files)
-
-
-def _kueue(release: str, checksum: str) -> Module:
-    version, folder = release.removeprefix("v").rpartition(".")[0], "config/components/crd/bases"
-    files = tuple(f"kueue.x-k8s.io_{kind}.yaml" for kind in ("localqueues", "clusterqueues", "resourceflavors"))
-    return Module("kueue", version, "sigs.k8s.io/kueue", release, checksum, folder, files)
-
-
-def _keda(version: str, checksum: str) -> Module:
-    files = tuple(f"keda.sh_{kind}.yaml" for kind in ("scaledobjects", "triggerauthentications"))
-    return Module("keda", version, "github.com/kedacore/keda/v2", f"v{version}.0", checksum, "config/crd/bases", files)
-
-
-def _inference(version: str, checksum: str) -> Module:
-    name, files = "gateway-api-inference-extension", ("inference.networking.k8s.io_inferencepools.yaml",)
-    return Module(name, version, f"sigs.k8s.io/{name}", f"v{version}.0", checksum, "config/crd/bases", files)
-
+_BASES, _COMPONENTS = "config/crd/bases", "config/components/crd/bases"
+_KUBEFLOW, _SIGS, _ROOT = "github.com/kubeflow", "sigs.k8s.io", "manifests/base"
+_mpi_operator = _modules("mpi-operator", f"{_KUBEFLOW}/mpi-operator", _ROOT, "kubeflow.org", "mpijobs")
+_training_operator = _modules(
+    *("training-operator", f"{_KUBEFLOW}/training-operator", f"{_ROOT}/crds", "kubeflow.org"),
+    "tfjobs pytorchjobs mpijobs",
+)
+_argo = _modules(
+    *("argo-workflows", "github.com/argoproj/argo-workflows", f"{_ROOT}/crds/full", "argoproj.io"),
+    "workflows workflowtemplates cronworkflows",
+)
+_jobset = _modules("jobset", f"{_SIGS}/jobset", _COMPONENTS, "jobset.x-k8s.io", "jobsets")
+_trainer = _modules(
+    *("trainer", f"{_KUBEFLOW}/trainer", f"{_ROOT}/crds", "trainer.kubeflow.org"),
+    "trainjobs trainingruntimes clustertrainingruntimes",
+)
+_lws = _modules("lws", f"{_SIGS}/lws", _BASES, "leaderworkerset.x-k8s.io", "leaderworkersets")
+_kueue = _modules("kueue", f"{_SIGS}/kueue", _COMPONENTS, "kueue.x-k8s.io", "localqueues clusterqueues resourceflavors")
+_keda = _modules("keda", "github.com/kedacore/keda", _BASES, "keda.sh", "scaledobjects triggerauthentications")
+_gateway = _modules(
+    *("gateway-api", f"{_SIGS}/gateway-api", "config/crd/standard", "gateway.networking.k8s.io"), "gateways httproutes"
+)
+_inference = _modules(
+    *("gateway-api-inference-extension", f"{_SIGS}/gateway-api-inference-extension", _BASES),
+    *("inference.networking.k8s.io", "inferencepools"),
+)
+_prometheus = _modules(
+    *("prometheus-operator", "github.com/prometheus-operator/prometheus-operator", "example/prometheus-operator-crd"),
+    *("monitoring.coreos.com", "podmonitors"),
+)
 
 MODULES = (
-    _mpi_operator("0.5", "h1:XvBwyXXQ9103DNMa22sxsaQlaktvaT2LY/g0UniGn5U="),
-    _mpi_operator("0.6", "h1:RzzG03oyQIiHe/SH2k19N+Hp4QkxEsG2l9G1T7US+ys="),
-    _mpi_operator("0.7", "h1:ID1eyzAFOMofgynEvfy4//S3q7Ra1OSexrggb1VcC1o="),
-    _mpi_operator("0.8", "h1:22EccUiO4VDooG4TooesdE8o8euGVj89PIRhiP24SRE="),
+    _mpi_operator("v0.5.0", "h1:XvBwyXXQ9103DNMa22sxsaQlaktvaT2LY/g0UniGn5U="),
+    _mpi_operator("v0.6.0", "h1:RzzG03oyQIiHe/SH2k19N+Hp4QkxEsG2l9G1T7US+ys="),
+    _mpi_operator("v0.7.0", "h1:ID1eyzAFOMofgynEvfy4//S3q7Ra1OSexrggb1VcC1o="),
+    _mpi_operator("v0.8.0", "h1:22EccUiO4VDooG4TooesdE8o8euGVj89PIRhiP24SRE="),
     _argo("v3.4.0", "h1:1J4mcRKzVgkO035UKtf3cGJueJYYMvLeZpRpFiEpfOY="),
     _argo("v3.5.0", "h1:6cJOgB05bUsDG8gd+P8pclCBxbr/mQnunEM4laeT8MM="),
     _argo("v3.6.0", "h1:EMg//kaW6kaf9fDeBR5H8zYjdUoepgI9CnRzmYCs+ds="),
@@ -101,39 +93,23 @@ MODULES = (
     _jobset("v0.11.0", "h1:1r2uTNQmylnqG/WCSSDADgNkHryvyUaCNCOgvSPWpN8="),
     _jobset("v0.12.0", "h1:YYPuV0px8Ongq/RXmJg6V0w2UC67aiR+rCMD06vhQQQ="),
     _training_operator("v1.8.1", "h1:mVvoBSCInbMBX0gGSn4+Ihj3ycwoLO1iEAw+0qPhQfc="),
-    _trainer("2.0", "h1:mnQSR9iPKItxyUR8mq66XsmxqKNVHwr9YYOB7BTU9dU="),
-    _trainer("2.1", "h1:jRABD9ZYToamNH2atHze3L/VC/v6KCAqUEqsOQOjVTg="),
-    _trainer("2.2", "h1:whChZckEtycLo1UKH/M0hiNaCUozbLvf9JrgmMv+TAg="),
-    _trainer("2.3", "h1:Je+e7zvTLzB4qW09J1fB7pZrqvPtWuGng2NqdN5p5QU="),
-    _lws("0.6", "h1:qHvhm54daBzL1S/+e8bafp7BKRC3jhrqY+EgpDGf41o="),
-    _lws("0.7", "h1:qWfzX8+UBak+Hq0+m/PuE3uO0mp/3dmm5q/h/7z31A8="),
-    _lws("0.8", "h1:DdhJ8QabwTfWgbgaHH2gdf8twliioHaoSfmDXRYEVU0="),
-    _lws("0.9", "h1:DcJCgxjjoGOx//QHZkeKpyiblxYq70aCRZNYSfykWyI="),
+    _trainer("v2.0.0", "h1:mnQSR9iPKItxyUR8mq66XsmxqKNVHwr9YYOB7BTU9dU="),
+    _trainer("v2.1.0", "h1:jRABD9ZYToamNH2atHze3L/VC/v6KCAqUEqsOQOjVTg="),
+    _trainer("v2.2.0", "h1:whChZckEtycLo1UKH/M0hiNaCUozbLvf9JrgmMv+TAg="),
+    _trainer("v2.3.0", "h1:Je+e7zvTLzB4qW09J1fB7pZrqvPtWuGng2NqdN5p5QU="),
+    _lws("v0.6.0", "h1:qHvhm54daBzL1S/+e8bafp7BKRC3jhrqY+EgpDGf41o="),
+    _lws("v0.7.0", "h1:qWfzX8+UBak+Hq0+m/PuE3uO0mp/3dmm5q/h/7z31A8="),
+    _lws("v0.8.0", "h1:DdhJ8QabwTfWgbgaHH2gdf8twliioHaoSfmDXRYEVU0="),
+    _lws("v0.9.0", "h1:DcJCgxjjoGOx//QHZkeKpyiblxYq70aCRZNYSfykWyI="),
     _training_operator("v1.9.3", "h1:aaSHqskOtCY8Dn8sVd+l9p5XAczW6O0nYMPjVLAw/lc="),
     _kueue("v0.15.2", "h1:UYjEd8lx3Am1njcvpyEO/QkwCFerE6WW6qaaXNYg768="),
     _kueue("v0.17.0", "h1:7hzb38M4eKGzYW+CFv2s1L+swzzacUCHOCXxZmAV90I="),
-    _keda("2.18", "h1:ttR223fii/4QJ0YvtrhcWHaEoezByb/t5CeFopjl6EI="),
-    _keda("2.21", "h1:R6z2HZvstK4RLUMxroNACzBj74xGxt3kG59b5Xc+Xps="),
-    Module(
-        operator="gateway-api",
-        version="1.4",
-        path="sigs.k8s.io/gateway-api",
-        release="v1.4.0",
-        checksum="h1:ZwlNM6zOHq0h3WUX2gfByPs2yAEsy/EenYJB78jpQfQ=",
-        folder="config/crd/standard",
-        files=tuple(f"gateway.networking.k8s.io_{kind}.yaml" for kind in ("gateways", "httproutes")),
-    ),
-    _inference("1.1", "h1:MqRYk+3LNUWB0MbTgTZVhmJGNDTvm8l3ze4MOlzR7MU="),
-    _inference("1.6", "h1:cjtwMJYcTnLXBYE5ffR1/hHhn7U1aIFfe2RITYmOXVA="),
-    Module(
-        operator="prometheus-operator",
-        version="0.85",
-        path="github.com/prometheus-operator/prometheus-operator",
-        release="v0.85.0",
-        checksum="h1:M5xLCLEoaW2IJfnuCwFzzpL+jSVQu3KGT84Pye+fW8s=",
-        folder="example/prometheus-operator-crd",
-        files=("monitoring.coreos.com_podmonitors.yaml",),
-    ),
+    _keda("v2.18.0", "h1:ttR223fii/4QJ0YvtrhcWHaEoezByb/t5CeFopjl6EI="),
+    _keda("v2.21.0", "h1:R6z2HZvstK4RLUMxroNACzBj74xGxt3kG59b5Xc+Xps="),
+    _gateway("v1.4.0", "h1:ZwlNM6zOHq0h3WUX2gfByPs2yAEsy/EenYJB78jpQfQ="),
+    _inference("v1.1.0", "h1:MqRYk+3LNUWB0MbTgTZVhmJGNDTvm8l3ze4MOlzR7MU="),
+    _inference("v1.6.0", "h1:cjtwMJYcTnLXBYE5ffR1/hHhn7U1aIFfe2RITYmOXVA="),
+    _prometheus("v0.85.0", "h1:M5xLCLEoaW2IJfnuCwFzzpL+jSVQu3KGT84Pye+fW8s="),
 )
 
 Schema = dict[str, Any]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import gzip
 import io
 import tarfile
@@ -11,8 +10,6 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from core.bundle.unpacking import read, unpack
 from packyard.core.bundle import tar
@@ -102,7 +99,7 @@ EXTENDED = {
     ),
     "a GNU long name": (
         by_tarfile(tarfile.TarInfo(f"../{'x' * 120}"), form=tarfile.GNU_FORMAT),
-        "unknown type 'L'",
+        "has an unknown format",
     ),
 }
 NO_FILES = {
@@ -242,14 +239,6 @@ def test_gzip_data_cut_off_anywhere(refuse: Refuse) -> None:
     whole = compress(GOOD)
     for length in range(len(whole)):
         refuse(whole[:length], "truncated|ends in the middle")
-
-
-@given(st.integers(0, 512 * 7 - 1), st.integers(1, 255))
-def test_a_flipped_byte_is_refused_or_read_but_never_crashes(position: int, flip: int) -> None:
-    changed = bytearray(GOOD)
-    changed[position] ^= flip
-    with contextlib.suppress(IntegrityError):
-        read(compress(bytes(changed)))
 
 
 # What is harmless is taken, without what could harm

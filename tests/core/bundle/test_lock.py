@@ -8,6 +8,7 @@ import pytest
 
 from packyard.core.bundle import lock
 from packyard.core.bundle.lock import Lock, Pin
+from packyard.core.bundle.reference import Reference
 from packyard.core.digest import Digest
 from packyard.core.errors import InputError, IntegrityError
 
@@ -34,6 +35,6 @@ def test_writes_in_one_step_and_names_what_is_not_pinned(tmp_path: Path) -> None
     file = tmp_path / "packyard.lock"
     lock.write(file, LOCK)
     assert lock.read(file) == LOCK
-    assert lock.read(file).package("bert") == BERT
+    assert lock.read(file).pinned(Reference(name="bert")) == BERT
     with pytest.raises(InputError, match=r"does not pin brt .*did you mean 'bert'"):
-        lock.read(file).package("brt", file=str(file))
+        lock.read(file).pinned(Reference(name="brt"), file=str(file))

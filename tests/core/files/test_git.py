@@ -9,7 +9,6 @@ from pathlib import Path
 
 import pytest
 
-import real
 from packyard.core.files import git
 from packyard.core.files.git import Revision, _public
 
@@ -18,7 +17,6 @@ INPUTS = ("packyard.yaml", "packages/p/package.yaml")
 
 def _git(folder: Path, *words: str) -> str:
     env = {**os.environ, "GIT_CONFIG_GLOBAL": os.devnull, "GIT_CONFIG_SYSTEM": os.devnull}
-    env |= {"PATH": real.path_with("sed")} if words[0] == "submodule" else {}
     named = ("-c", "user.name=x", "-c", "user.email=x@example.com", "-c", "init.defaultBranch=main")
     return subprocess.run(
         ["git", *named, *words], cwd=folder, env=env, check=True, capture_output=True, text=True
@@ -118,15 +116,6 @@ def test_runs_no_filter_of_the_repository_wherever_it_names_it(
     if where == "process":
         _git(root_dir, "config", f"filter.{name}.process", program)
     _look_at_all(root_dir)
-    assert not (tmp_path / "ran").exists()
-
-
-def test_runs_no_filter_of_a_submodule(root_dir: Path, tmp_path: Path, program: str) -> None:
-    inner = root_dir / "inner"
-    _git(root_dir, "-c", "protocol.file.allow=always", "submodule", "--quiet", "add", str(root_dir.parent), "inner")
-    _git(root_dir, "commit", "-qm", "inner")
-    _filter(inner / "zoo", "x", program)
-    _find(root_dir)
     assert not (tmp_path / "ran").exists()
 
 

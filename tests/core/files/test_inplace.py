@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import struct
 from pathlib import Path
 
 import pytest
@@ -42,23 +41,6 @@ def test_extended_attributes_of_a_file_stay(tmp_path: Path) -> None:
     set_to(root, "b")
     assert os.getxattr(root / "one.yaml", "user.note") == b"x"
     assert field_values(root) == {"b"}
-
-
-@pytest.mark.nightly  # needs a file system with access lists
-def test_an_access_list_of_a_file_stays_and_that_of_its_folder_does_not_come(tmp_path: Path) -> None:
-    root = make_package(tmp_path / "package")
-
-    def acl(*entries: tuple[int, int, int]) -> bytes:
-        return struct.pack("<I", 2) + b"".join(struct.pack("<HHI", *entry) for entry in entries)
-
-    nobody = 0xFFFFFFFF
-    mine = acl((1, 6, nobody), (2, 4, 4321), (4, 4, nobody), (16, 4, nobody), (32, 0, nobody))
-    os.setxattr(root / "one.yaml", "system.posix_acl_access", mine)
-    os.setxattr(root / "sub", "system.posix_acl_default", mine)
-    set_to(root, "b")
-    assert os.getxattr(root / "one.yaml", "system.posix_acl_access") == mine
-    assert os.listxattr(root / "sub/three.yaml") == []
-    assert (root / "sub/three.yaml").stat().st_mode & 0o777 == 0o644
 
 
 def test_two_names_of_one_file_in_a_package_are_both_set(tmp_path: Path) -> None:

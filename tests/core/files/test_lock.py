@@ -39,7 +39,7 @@ def test_a_folder_that_another_command_has_is_waited_for_with_a_word(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     root = make_package(tmp_path / "package")
-    monkeypatch.setattr(exclusive, "_SILENCE", 1)
+    monkeypatch.setattr(exclusive, "_SILENCE", 0.1)
     handle = os.open(root, os.O_RDONLY)
     fcntl.flock(handle, fcntl.LOCK_EX)
     told: list[str] = []

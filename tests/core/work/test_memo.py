@@ -1,11 +1,15 @@
 from __future__ import annotations
 
+import pytest
+
+from packyard.core.work import memo as memos
 from packyard.core.work.memo import Memo
 
 
-def test_forgets_what_was_used_least_recently() -> None:
+def test_forgets_what_was_used_least_recently(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(memos, "LIMIT", 2)
     made: list[str] = []
-    memo = Memo(limit=2)
+    memo = Memo()
 
     def make(name: str) -> str:
         return memo.once(name, lambda: made.append(name) or name)

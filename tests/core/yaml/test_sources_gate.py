@@ -109,28 +109,6 @@ def test_a_link_that_stays_in_the_workspace_is_followed(root: Path, tmp_path: Pa
         assert not (out_dir / "p/linked.txt").is_symlink()
 
 
-@pytest.mark.parametrize(
-    ("name", "what"),
-    [
-        (b".git/config", "'.git' is a folder of a version control system"),
-        (b"d/.GIT/config", "'.GIT' is a folder of a version control system"),
-        (b".packyard-journal", "'.packyard-journal' is a name that packyard reserves"),
-        (b"run.packyard-new", "'run.packyard-new' is a name that packyard reserves"),
-        (b"CON", "'CON' is the name of a device"),
-        (b"a:b", "has the character ':'"),
-        (b"a ", "ends in a dot or a space"),
-        (b"\xff", r"has the character '\udcff'"),
-        (b"a\nb", r"has the character '\n'"),
-    ],
-)
-def test_files_that_no_bundle_may_hold_are_refused_by_name(name: bytes, what: str, root: Path) -> None:
-    tiny.write(root / "packages/p/files" / os.fsdecode(name), "")
-    for verb in (["build", "--version", "1", "--to", root.parent / "out"], ["lint"]):
-        said = tiny.refused(*verb, "--workspace", root)
-        assert f"{root}/packages/p/files/" in said
-        assert what in said
-
-
 def test_what_editors_and_file_managers_leave_is_not_shipped(root: Path, tmp_path: Path) -> None:
     for name in (".DS_Store", "run.txt~", ".idea/modules.xml", ".#run.txt"):
         tiny.write(root / "packages/p/files" / name, "")

@@ -61,16 +61,16 @@ class Lock:
         """Return the file's bytes, the same in whatever order the pins came."""
         return record.to_bytes({"apiVersion": record.API_VERSION, "kind": "Lock", **record.document(self)})
 
-    def package(self, name: str, *, file: str = FILE, get: str = "") -> Pin:
-        """Return the pin of a package, or raise `InputError`, naming the nearest, or how to ``get`` and pin it."""
-        if name not in self.packages:
-            hint = suggest(name, self.packages) or f"{get or f'packyard get {name}'} --lock {quote(file)} pins it"
-            raise InputError(Problem(f"does not pin {name}", file=file, hint=hint))
-        return self.packages[name]
-
     def pinned(self, asked: reference.Reference, *, file: str = FILE, get: str = "") -> Pin:
-        """Return the pin of a package as `package` does, or raise `InputError` where another version is asked for."""
-        pin = self.package(asked.name, file=file, get=get)
+        """Return the pin of a package, or raise `InputError` where it has none, or one of another version.
+
+        The error names the nearest that is pinned, or how to ``get`` and pin it.
+        """
+        pin = self.packages.get(asked.name)
+        if pin is None:
+            known = suggest(asked.name, self.packages)
+            hint = known or f"{get or f'packyard get {asked.name}'} --lock {quote(file)} pins it"
+            raise InputError(Problem(f"does not pin {asked.name}", file=file, hint=hint))
         if not asked.admits(pin.version):
             problem = f"pins {asked.name}@{pin.version}, not {asked}"
             raise InputError(Problem(problem, file=file, hint="leave out --locked to fetch another version"))

@@ -26,7 +26,7 @@ second of January is in 1980 in every time zone.
 
 _BLOCK = 512
 RECORD = 10240
-_MAGIC_POSIX, _MAGIC_GNU = b"ustar\x0000", b"ustar  \0"
+_MAGIC = b"ustar\x0000"
 
 
 class TarEntry(NamedTuple):
@@ -82,11 +82,11 @@ def _parse(block: bytes, position: int) -> tuple[TarEntry, int]:
     if _octal(block[148:156]) != sum(block) - sum(block[148:156]) + 8 * ord(" "):
         raise refusal(f"the header at byte {position} is damaged")
     magic, name = block[257:265], _text(block[:100])
-    if magic not in (_MAGIC_POSIX, _MAGIC_GNU):
+    if magic != _MAGIC:
         raise refusal(f"the header at byte {position} has an unknown format")
-    if magic == _MAGIC_POSIX and any(block[500:]):
+    if any(block[500:]):
         raise refusal(f"the header at byte {position} has data after its last field")
-    if magic == _MAGIC_POSIX and block[345] != 0:
+    if block[345] != 0:
         name = f"{_text(block[345:500])}/{name}"
     kind = FILE if block[156] == 0 else chr(block[156])
     return TarEntry(name, kind, _octal(block[100:108])), _octal(block[124:136])

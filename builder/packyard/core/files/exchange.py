@@ -8,15 +8,13 @@ from __future__ import annotations
 
 import fcntl
 import os
-import random
 import stat
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 
 from packyard.core.digest import Digest
 from packyard.core.errors import ConflictError, Problem, UnavailableError
-from packyard.core.files import atomic, regular
+from packyard.core.files import atomic, exclusive, regular
 
 _LOCK = ".packyard.lock"
 _FOR_LOCKING = os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
@@ -43,24 +41,15 @@ def _locked(folder: str, patience: float) -> Iterator[None]:
     try:
         with suppress(PermissionError):  # whoever may write in the folder may lock it; only its maker can say so
             os.fchmod(handle, stat.S_IMODE(os.stat(folder).st_mode) & 0o666)
-        end = time.monotonic() + patience
-        while not _is_taken(handle, file):
-            if time.monotonic() > end:
-                hint = "run again when no other packyard writes there"
-                raise UnavailableError(Problem("is locked by another writer", file=file, hint=hint))
-            time.sleep(random.uniform(0, 0.005))
+        try:
+            is_taken = exclusive.take(handle, fcntl.LOCK_EX, patience)
+        except OSError as error:  # Lustre without flock, NFS 3 without its lock daemon
+            hint = "mount its file system with locks, as by -o flock, or publish to a bucket or a registry"
+            problem = f"cannot be locked for one writer at a time: {error.strerror}"
+            raise UnavailableError(Problem(problem, file=file, hint=hint)) from error
+        if not is_taken:
+            hint = "run again when no other packyard writes there"
+            raise UnavailableError(Problem("is locked by another writer", file=file, hint=hint))
         yield
     finally:
         os.close(handle)
-
-
-def _is_taken(handle: int, file: str) -> bool:
-    try:
-        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        return False
-    except OSError as error:  # Lustre without flock, NFS 3 without its lock daemon
-        hint = "mount its file system with locks, as by -o flock, or publish to a bucket or a registry"
-        problem = f"cannot be locked for one writer at a time: {error.strerror}"
-        raise UnavailableError(Problem(problem, file=file, hint=hint)) from error
-    return True

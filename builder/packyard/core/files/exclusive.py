@@ -12,14 +12,14 @@ import stat
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from time import sleep
+from time import monotonic, sleep
 
 from packyard.core.errors import Problem, UnavailableError
 
 _FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC
-#: Tenths of a second to wait in silence for one's own folder, and in all for one that other users may lock: they must
-#: not be able to stop everybody.
-_SILENCE, _PATIENCE = 10, 50
+#: Seconds to wait in silence for one's own folder, and in all for one that other users may lock: they must not be able
+#: to stop everybody.
+_SILENCE, _PATIENCE = 1, 5
 
 
 @contextmanager
@@ -53,22 +53,23 @@ def _share(handle: int, folder: str, tell: Callable[[str], object]) -> None:
     if state.st_uid == os.geteuid() and not state.st_mode & stat.S_IWOTH:
         _lock(handle, fcntl.LOCK_SH, folder, tell)
     else:
-        _try(handle, fcntl.LOCK_SH, _PATIENCE)
+        take(handle, fcntl.LOCK_SH, _PATIENCE)
 
 
 def _lock(handle: int, kind: int, folder: str, tell: Callable[[str], object]) -> None:
     """Wait for a lock, after a second with a word about it."""
-    if not _try(handle, kind, _SILENCE):
+    if not take(handle, kind, _SILENCE):
         tell(f"{folder}: another command is changing this folder; waiting until it ends")
         fcntl.flock(handle, kind)
 
 
-def _try(handle: int, kind: int, times: int) -> bool:
-    """Try to lock, so many times a tenth of a second apart."""
-    for number in range(times):
-        if number:
-            sleep(0.1)
+def take(handle: int, kind: int, seconds: float) -> bool:
+    """Try to lock, for some seconds."""
+    end = monotonic() + seconds
+    while True:
         with suppress(BlockingIOError):
             fcntl.flock(handle, kind | fcntl.LOCK_NB)
             return True
-    return False
+        if monotonic() > end:
+            return False
+        sleep(0.003)

@@ -7,7 +7,7 @@ or the folder itself (`paths.root_of`).
 from __future__ import annotations
 
 import os
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
@@ -42,15 +42,15 @@ class Tree:
 
     def has_file(self, path: str) -> bool:
         """Return whether there is a regular file or a link to one; False in a folder that is a link out of the root."""
-        try:
-            return os.path.isfile(self._file(path))
-        except _OutsideError:
-            return False
+        return self._asks(os.path.isfile, path)
 
     def has(self, path: str) -> bool:
         """Return whether there is anything or a link to it; False in a folder that is a link out of the root."""
+        return self._asks(os.path.exists, path)
+
+    def _asks(self, question: Callable[[str], bool], path: str) -> bool:
         try:
-            return os.path.exists(self._file(path))
+            return question(self._file(path))
         except _OutsideError:
             return False
 
@@ -180,19 +180,10 @@ class Tree:
 
     def _folder(self, folder: str, path: str = "") -> str:
         """Return the real path of a folder, which must lie inside the root; messages name ``path``."""
-        if folder in self._real:
-            return self._real[folder]
-        if folder.startswith("/") or "\0" in folder or len(folder) > _PATH_MAX:
-            raise self._leads_out(path or folder)
-        walked, real = "", self._real[""]
-        for part in folder.split("/"):
-            if part == "..":
+        if folder not in self._real:
+            if folder.startswith("/") or "\0" in folder or ".." in folder.split("/") or len(folder) > _PATH_MAX:
                 raise self._leads_out(path or folder)
-            walked = f"{walked}/{part}" if walked else part
-            if walked not in self._real:
-                real = real if part in ("", ".") else f"{real}/{part}"
-                self._real[walked] = self._leads(real) if os.path.islink(real) else real
-            real = self._real[walked]
+            self._real[folder] = self._leads(f"{self._real['']}/{folder}")
         return self._real[folder]
 
     def _leads_out(self, path: str) -> InputError:

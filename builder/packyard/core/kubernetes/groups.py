@@ -20,30 +20,20 @@ BUILT_IN_GROUPS = frozenset((
 _CLIENT_SIDE_GROUPS = (GROUP, "config.k8s.io", "config.kubernetes.io", "kpt.dev")
 #: What a controller makes of an object, where that needs a definition of its own.
 _MADE_OF = {("trainer.kubeflow.org/v1alpha1", "TrainJob"): [("jobset.x-k8s.io/v1alpha2", "JobSet")]}
-#: Kinds without a namespace, as kustomize 5 knows them, with their apiVersions.
-_CLUSTER_SCOPED: Mapping[str, str] = {
-    "MutatingWebhookConfiguration": "admissionregistration.k8s.io/v1 admissionregistration.k8s.io/v1beta1",
-    "ValidatingWebhookConfiguration": "admissionregistration.k8s.io/v1 admissionregistration.k8s.io/v1beta1",
-    "CustomResourceDefinition": "apiextensions.k8s.io/v1 apiextensions.k8s.io/v1beta1",
-    "APIService": "apiregistration.k8s.io/v1 apiregistration.k8s.io/v1beta1",
-    "CertificateSigningRequest": "certificates.k8s.io/v1 certificates.k8s.io/v1beta1",
-    "FlowSchema": "flowcontrol.apiserver.k8s.io/v1beta1",
-    "PriorityLevelConfiguration": "flowcontrol.apiserver.k8s.io/v1beta1",
-    "IngressClass": "networking.k8s.io/v1 networking.k8s.io/v1beta1",
-    "RuntimeClass": "node.k8s.io/v1 node.k8s.io/v1beta1",
-    "PodSecurityPolicy": "policy/v1beta1",
-    "ClusterRole": "rbac.authorization.k8s.io/v1 rbac.authorization.k8s.io/v1beta1",
-    "ClusterRoleBinding": "rbac.authorization.k8s.io/v1 rbac.authorization.k8s.io/v1beta1",
-    "PriorityClass": "scheduling.k8s.io/v1 scheduling.k8s.io/v1beta1",
-    "CSIDriver": "storage.k8s.io/v1 storage.k8s.io/v1beta1",
-    "CSINode": "storage.k8s.io/v1 storage.k8s.io/v1beta1",
-    "StorageClass": "storage.k8s.io/v1 storage.k8s.io/v1beta1",
-    "VolumeAttachment": "storage.k8s.io/v1 storage.k8s.io/v1beta1",
-    "ComponentStatus": "v1",
-    "Namespace": "v1",
-    "Node": "v1",
-    "NodeProxyOptions": "v1",
-    "PersistentVolume": "v1",
+#: Kinds without a namespace, as kustomize 5 knows them, by their groups, in some versions.
+_CLUSTER_SCOPED: Mapping[str, tuple[str, str]] = {
+    "": ("v1", "ComponentStatus Namespace Node NodeProxyOptions PersistentVolume"),
+    "admissionregistration.k8s.io": ("v1 v1beta1", "MutatingWebhookConfiguration ValidatingWebhookConfiguration"),
+    "apiextensions.k8s.io": ("v1 v1beta1", "CustomResourceDefinition"),
+    "apiregistration.k8s.io": ("v1 v1beta1", "APIService"),
+    "certificates.k8s.io": ("v1 v1beta1", "CertificateSigningRequest"),
+    "flowcontrol.apiserver.k8s.io": ("v1beta1", "FlowSchema PriorityLevelConfiguration"),
+    "networking.k8s.io": ("v1 v1beta1", "IngressClass"),
+    "node.k8s.io": ("v1 v1beta1", "RuntimeClass"),
+    "policy": ("v1beta1", "PodSecurityPolicy"),
+    "rbac.authorization.k8s.io": ("v1 v1beta1", "ClusterRole ClusterRoleBinding"),
+    "scheduling.k8s.io": ("v1 v1beta1", "PriorityClass"),
+    "storage.k8s.io": ("v1 v1beta1", "CSIDriver CSINode StorageClass VolumeAttachment"),
 }
 
 
@@ -83,4 +73,6 @@ def resource_of(kind: str) -> str:
 
 def is_cluster_scoped(api_version: str, kind: str) -> bool:
     """Say whether objects of a kind have no namespace, as far as kustomize 5 knows."""
-    return api_version in _CLUSTER_SCOPED.get(kind, "").split()
+    group, _, version = api_version.rpartition("/")
+    versions, kinds = _CLUSTER_SCOPED.get(group, ("", ""))
+    return version in versions.split() and kind in kinds.split()

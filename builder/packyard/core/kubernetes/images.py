@@ -61,21 +61,16 @@ def is_valid(reference: str) -> bool:
 
 
 def whole(reference: str) -> tuple[str, str, str]:
-    """Return registry, name, and digest or tag of an image, as container engines complete them."""
-    image = parse(reference)
-    return *whole_name(image.name), image.digest or image.tag or "latest"
+    """Return registry, name, and digest or tag of an image, as container engines complete them.
 
-
-def whole_name(name: str) -> tuple[str, str]:
-    """Return the registry of an image, and its name there, as container engines complete them.
-
-    >>> whole_name("python")
-    ('docker.io', 'library/python')
+    >>> whole("python")
+    ('docker.io', 'library/python', 'latest')
     """
-    registry, slash, rest = name.partition("/")
-    if slash and ("." in registry or ":" in registry or registry == "localhost"):
-        return registry, rest
-    return "docker.io", name if slash else f"library/{name}"
+    image = parse(reference)
+    registry, slash, name = image.name.partition("/")
+    if not slash or not ("." in registry or ":" in registry or registry == "localhost"):
+        registry, name = "docker.io", image.name if slash else f"library/{image.name}"
+    return registry, name, image.digest or image.tag or "latest"
 
 
 def find(objects: Sequence[Object]) -> tuple[str, ...]:

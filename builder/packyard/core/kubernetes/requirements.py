@@ -18,7 +18,7 @@ kind                          name
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from packyard.core.kubernetes import held, pod_security, pods
@@ -43,11 +43,14 @@ def find(objects: Sequence[Object], definition_names: Collection[str] = ()) -> t
     """Return what ``objects`` need and do not bring, sorted, each once, by the names of definitions."""
     found_pods = pods.find_all(objects)
     requirements = {
-        *_definitions(objects, definition_names),
-        *_namespaces(objects),
-        *_mounted(objects, found_pods),
-        *_resources(found_pods),
+        Requirement(kind="CustomResourceDefinition", name=name)
+        for item in objects
+        for name in definitions(*type_of(item), definition_names)
     }
+    namespaces = {text(mapping(item.get("metadata")).get("namespace")) for item in objects}
+    requirements.update(Requirement(kind="Namespace", name=name) for name in namespaces - {""})
+    requirements.update(_mounted(objects, found_pods))
+    requirements.update(_resources(found_pods))
     requirements.update(requirement for pod in found_pods for requirement in _references(pod))
     level = pod_security.find(found_pods)
     if level is not None:
@@ -55,18 +58,6 @@ def find(objects: Sequence[Object], definition_names: Collection[str] = ()) -> t
     brought = {(text(item.get("kind")), name_of(item)) for item in objects}
     needed = (item for item in requirements if (item.kind, item.name) not in brought | ALWAYS_THERE)
     return tuple(sorted(needed))
-
-
-def _definitions(objects: Iterable[Object], definition_names: Collection[str]) -> Iterator[Requirement]:
-    for item in objects:
-        for name in definitions(*type_of(item), definition_names):
-            yield Requirement(kind="CustomResourceDefinition", name=name)
-
-
-def _namespaces(objects: Iterable[Object]) -> Iterator[Requirement]:
-    for item in objects:
-        if name := text(mapping(item.get("metadata")).get("namespace")):
-            yield Requirement(kind="Namespace", name=name)
 
 
 def _mounted(objects: Sequence[Object], found_pods: Sequence[Pod[Object]]) -> Iterator[Requirement]:

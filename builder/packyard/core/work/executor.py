@@ -82,18 +82,15 @@ def _work(task: object) -> Any:
 @contextmanager
 def _processes(jobs: int, function: Callable[[Any], Any]) -> Iterator[Executor]:
     """Make workers ready for a function; they end with the ``with``, however it is left, and with this process."""
-    others = set(multiprocessing.active_children())
     alone = threading.active_count() == 1  # a fork takes no thread along but may take what one has locked
     context = multiprocessing.get_context("fork" if alone else "forkserver")
-    pool = ProcessPoolExecutor(jobs, mp_context=context, initializer=_begin, initargs=(function,))
-    try:
-        yield pool
-    except BaseException:
-        for child in set(multiprocessing.active_children()) - others:
-            child.terminate()
-        raise
-    finally:
-        pool.shutdown(cancel_futures=True)
+    with ProcessPoolExecutor(jobs, mp_context=context, initializer=_begin, initargs=(function,)) as pool:
+        try:
+            yield pool
+        except BaseException:
+            for child in multiprocessing.active_children():
+                child.terminate()
+            raise
 
 
 def _begin(function: Callable[[Any], Any]) -> None:

@@ -19,14 +19,13 @@ LIMIT = 4096
 
 
 class Memo:
-    """The results of a run, by their keys; not more than ``limit``."""
+    """The results of a run, by their keys; not more than `LIMIT`."""
 
-    def __init__(self, limit: int = LIMIT) -> None:
-        self.limit = limit
+    def __init__(self) -> None:
         self._made: dict[Hashable, Any] = {}
 
-    def __reduce__(self) -> tuple[type[Memo], tuple[int]]:
-        return Memo, (self.limit,)
+    def __reduce__(self) -> tuple[type[Memo], tuple[()]]:
+        return Memo, ()
 
     def once(self, key: Hashable, make: Callable[[], Made]) -> Made:
         """Return what ``make`` returned for an equal key, or what it returns now."""
@@ -35,7 +34,7 @@ class Memo:
             result = self._made.pop(key)
         else:
             result = make()
-            if len(self._made) >= self.limit:
+            if len(self._made) >= LIMIT:
                 del self._made[next(iter(self._made))]
         self._made[key] = result  # at the end: what is at the beginning was used least recently
         return result

@@ -38,8 +38,7 @@ def followed(source: Source, memo: Memo | None = None) -> list[Document]:
 def follow(document: Document) -> None:
     """Put anchored nodes in the place of the aliases of a document, which is changed.
 
-    Refuses an alias without an anchor before it, one inside of what it repeats, and aliases that stand for very many
-    values or nest very deep.
+    Refuses an alias inside of what it repeats, and aliases that stand for very many values or nest very deep.
     """
     if document.root is not None:
         document.root, _, _ = _Anchors().follow(document.root, 0)
@@ -89,9 +88,6 @@ class _Anchors:
     def _resolve(self, alias: Alias, level: int) -> tuple[Node, int, int]:
         if alias.anchor in self._open:
             raise InputError(alias.problem(f"{alias.lexeme} refers to a node that contains it"))
-        if alias.anchor not in self._found:
-            hint = f"mark what it repeats with &{alias.anchor}, or write it out"
-            raise InputError(alias.problem(f"{alias.lexeme} refers to nothing before it", hint))
         node, size, height = self._found[alias.anchor]
         self._left -= size
         if self._left < 0:

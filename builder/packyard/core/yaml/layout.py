@@ -31,9 +31,9 @@ WIDTH = 80
 _ANCHOR = re.compile(r"\A&\S+(\s+|\Z)")
 
 
-def write(root: Collection, *, head: Iterable[Comment] = (), tail: Iterable[Comment] = ()) -> bytes:
+def write(root: Collection, *, head: Iterable[Comment] = ()) -> bytes:
     """Write one document; tags are refused, by file and line."""
-    texts = [*(comment.text for comment in head), *_collection(root, ""), *(comment.text for comment in tail)]
+    texts = [*(comment.text for comment in head), *_collection(root, "")]
     return ("\n".join(texts) + "\n").encode()
 
 

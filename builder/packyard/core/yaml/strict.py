@@ -11,7 +11,7 @@ import re
 from copy import deepcopy
 
 from packyard.core.errors import BeyondError, InputError
-from packyard.core.yaml.node import Collection, Entry, MappingNode, Node, Scalar, SequenceNode
+from packyard.core.yaml.node import Collection, Entry, MappingNode, Node, Scalar
 from packyard.core.yaml.values import implicit_type, is_merge, merged, scalar_value
 
 #: What one scalar can be.
@@ -19,14 +19,6 @@ Plain = str | int | float | bool | None
 #: What a node can be: a scalar, a list, or a mapping by text.
 Value = Plain | list["Value"] | dict[str, "Value"]
 
-_CORE = "tag:yaml.org,2002:"
-#: The types that text behind a tag may be read as.
-_TAGS: dict[str, tuple[str, ...]] = {
-    "int": ("integer",),
-    "float": ("integer", "number"),
-    "bool": ("boolean",),
-    "null": ("null",),
-}
 #: What kustomize cannot read back, or reads back as something else.
 _REFUSED = re.compile("[\x7f-\x9f\ufffe\uffff]")
 #: A time that kustomize writes out as it stands.
@@ -35,46 +27,41 @@ _TIME = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}Z\Z")
 
 def to_value(root: Node) -> Value:
     """Return the value of a node; every place that repeats a node gets a value of its own."""
-    return _Reader().read(root, flow=False)
+    return _read(root, {}, flow=False)
 
 
-class _Reader:
-    """Reads one document; an anchored node is read where its anchor stands."""
+def _read(node: Node, anchored: dict[int, Value], *, flow: bool) -> Value:
+    """Read a node of a document; an anchored one is read where its anchor stands."""
+    if not isinstance(node, Scalar | Collection):
+        raise InputError(node.problem(f"{node.lexeme} refers to nothing before it"))
+    if id(node) in anchored:
+        return deepcopy(anchored[id(node)])
+    value: Value
+    if isinstance(node, Scalar):
+        value = read_scalar(node, flow=flow)
+    elif node.tag is not None:
+        raise InputError(node.problem(f"a collection of type {node.tag!r} cannot be read"))
+    elif isinstance(node, MappingNode):
+        value = _mapping(node, anchored, flow=flow or node.flow)
+    else:
+        value = [_read(item.value, anchored, flow=flow or node.flow) for item in node.children]
+    if node.anchor:
+        anchored[id(node)] = value
+    return value
 
-    def __init__(self) -> None:
-        self._anchored: dict[int, Value] = {}
 
-    def read(self, node: Node, *, flow: bool) -> Value:
-        if not isinstance(node, Scalar | Collection):
-            raise InputError(node.problem(f"{node.lexeme} refers to nothing before it"))
-        if id(node) in self._anchored:
-            return deepcopy(self._anchored[id(node)])
-        value: Value
-        if isinstance(node, Scalar):
-            value = read_scalar(node, flow=flow)
-        elif node.tag is not None:
-            raise InputError(node.problem(f"a collection of type {node.tag!r} cannot be read"))
-        elif isinstance(node, SequenceNode):
-            value = [self.read(item.value, flow=flow or node.flow) for item in node.items]
+def _mapping(node: MappingNode, anchored: dict[int, Value], *, flow: bool) -> dict[str, Value]:
+    value: dict[str, Value] = {}
+    others: list[Value] = []
+    for entry in node.entries:
+        inner = _read(entry.value, anchored, flow=flow)
+        if is_merge(entry):
+            others += inner if isinstance(inner, list) else [inner]
         else:
-            assert isinstance(node, MappingNode)
-            value = self._mapping(node, flow=flow or node.flow)
-        if node.anchor:
-            self._anchored[id(node)] = value
-        return value
-
-    def _mapping(self, node: MappingNode, *, flow: bool) -> dict[str, Value]:
-        value: dict[str, Value] = {}
-        others: list[Value] = []
-        for entry in node.entries:
-            if is_merge(entry):
-                merged_value = self.read(entry.value, flow=flow)
-                others += merged_value if isinstance(merged_value, list) else [merged_value]
-            else:
-                value[_key(entry)] = self.read(entry.value, flow=flow)
-        if not all(isinstance(merged, dict) for merged in others):
-            raise InputError(node.problem("a merge key takes mappings"))
-        return merged(value, others)
+            value[_key(entry)] = inner
+    if not all(isinstance(merged, dict) for merged in others):
+        raise InputError(node.problem("a merge key takes mappings"))
+    return merged(value, others)
 
 
 def _key(entry: Entry) -> str:
@@ -94,20 +81,14 @@ def read_scalar(node: Scalar, *, flow: bool = False) -> Plain:
     Inside brackets (``flow``) a missing value is an empty text and a time of day stays as it is written, because
     kustomize writes such documents out, in quotes, and reads them again.
     """
-    value: Plain
-    if node.tag is None or node.tag == "!":
-        plain = node.tag == "!" or node.style == "plain"
-        if flow and plain and (not node.value or ":" in node.value):
-            plain = False
-        if plain and implicit_type(node.value) == "timestamp" and not _TIME.match(node.value):
-            raise BeyondError(node.problem(f"kustomize writes {node.value} as a time", "put it in quotes"))
-        value = read_plain(node.value) if plain else node.value
-    elif node.tag == _CORE + "str":
-        value = node.value
-    elif implicit_type(node.value) in _TAGS.get(node.tag.removeprefix(_CORE), ()):
-        value = read_plain(node.value)
-    else:
-        raise InputError(node.problem(f"{node.lexeme!r} has a tag that packyard's own build cannot read"))
+    if node.tag not in (None, "!", "tag:yaml.org,2002:str"):
+        raise BeyondError(node.problem(f"{node.lexeme!r} has a tag that only kustomize reads", "write it without"))
+    plain = node.tag == "!" or (node.tag is None and node.style == "plain")
+    if flow and plain and (not node.value or ":" in node.value):
+        plain = False
+    if plain and implicit_type(node.value) == "timestamp" and not _TIME.match(node.value):
+        raise BeyondError(node.problem(f"kustomize writes {node.value} as a time", "put it in quotes"))
+    value = read_plain(node.value) if plain else node.value
     if isinstance(value, float) and not math.isfinite(value):
         raise InputError(node.problem(f"{node.lexeme!r} cannot be given to a cluster as a number"))
     refused = _REFUSED.search(value) if isinstance(value, str) else None
