@@ -40,14 +40,14 @@ def test_a_run_goes_with_its_records_and_no_other_is_touched(client: Kubectl, cl
     labelled["metadata"]["labels"] = {LABEL: "first"}  # by hand: no record names it
     cluster.create(labelled, namespace).expect_done()
     removal = found(client, "first")
-    wait(lambda: [] if undeploy.left(client, removal, []) else ["no pod yet"])
-    deleted = undeploy.delete(client, removal, claims=False)
-    assert sorted(map(str, deleted)) == ["ConfigMap b", "Deployment one", "Secret s"]
-    wait(lambda: [str(each) for each in undeploy.left(client, removal, deleted)])
+    wait(lambda: [] if undeploy.left(client, removal) else ["no pod yet"])
+    look.delete(client, removal.objects)
+    assert sorted(map(str, removal.objects)) == ["ConfigMap b", "Deployment one", "Secret s"]
+    wait(lambda: [str(each) for each in undeploy.left(client, removal)])
     look.delete(client, removal.records)
     kept = {"ConfigMap c", "ConfigMap mine", "ConfigMap packyard.second.1", "Deployment two"}
     assert names(cluster, namespace) == kept
-    wait(lambda: [] if undeploy.left(client, found(client, "second"), []) else ["no pod of the second"])
+    wait(lambda: [] if undeploy.left(client, found(client, "second")) else ["no pod of the second"])
 
 
 def test_what_bears_no_label_of_the_run_is_left_whatever_its_record_names(
@@ -59,7 +59,7 @@ def test_what_bears_no_label_of_the_run_is_left_whatever_its_record_names(
         change["metadata"]["labels"] = {LABEL: run}
         cluster.merge(change, namespace).expect_done()
     removal = found(client, "first")
-    assert undeploy.delete(client, removal, claims=True) == []
+    assert (removal.objects, removal.lasting) == ([], [])
     assert {"ConfigMap a", "ConfigMap b"} <= names(cluster, namespace)
 
 
@@ -78,25 +78,9 @@ def test_a_record_reaches_nothing_of_the_same_run_in_another_namespace(
 def test_claims_stay_and_another_run_uses_them(client: Kubectl, cluster: Api, namespace: str) -> None:
     made(client, "first", claim(), config_map("a", x="1"))
     removal = found(client, "first")
-    assert [str(each) for each in undeploy.delete(client, removal, claims=False)] == ["ConfigMap a"]
+    assert [str(each) for each in removal.objects] == ["ConfigMap a"]
+    look.delete(client, removal.objects)
     look.delete(client, removal.records)
     made(client, "second", claim(), config_map("a", x="1"))
     assert [str(each) for each in records.read_last(client, "second").objects] == ["ConfigMap a"]
     assert cluster.read(claim(), namespace).status == 200
-
-
-def test_claims_go_where_that_is_asked_also_those_that_a_stateful_set_made(
-    client: Kubectl, cluster: Api, namespace: str
-) -> None:
-    template = claim("data")
-    stateful = deployment("db")
-    stateful |= {"kind": "StatefulSet"}
-    stateful["spec"] |= {"serviceName": "db", "volumeClaimTemplates": [template]}
-    made(client, "first", stateful, claim())
-    wait(lambda: [] if len(cluster.list("v1", "PersistentVolumeClaim", namespace)) == 2 else ["one claim"])
-    deleted = undeploy.delete(client, found(client, "first"), claims=True)
-    assert sorted(map(str, deleted)) == [
-        "PersistentVolumeClaim data-db-0",
-        "PersistentVolumeClaim disk",
-        "StatefulSet db",
-    ]

@@ -31,7 +31,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("runs", metavar="RUN", nargs="*", help="a run, by its name")
     declare.switch(parser, "--all", "all runs of the namespace")
     declare.switch(parser, "-y --yes", "do not ask")
-    declare.switch(parser, "--delete-claims", "delete claims and volumes of the runs as well")
     clusters.add_timeout(parser, "how long to wait", "5m")
     clusters.add_arguments(parser)
 
@@ -44,10 +43,12 @@ def run(arguments: argparse.Namespace) -> int:
     chosen = _chosen(client, arguments)
     removal = undeploy.find(client, chosen)
     _ask(client, arguments, chosen, removal)
-    deleted = _delete(client, arguments, removal)
-    stayed = [reference for reference in removal.lasting if reference not in deleted]
-    ROWS.show([_row(client, name, listed, deleted, stayed) for name, listed in chosen.items()], arguments.output)
-    _tell_end(client, removal, stayed)
+    _delete(client, arguments, removal)
+    ROWS.show([_row(client, name, listed, removal) for name, listed in chosen.items()], arguments.output)
+    for reference in removal.lasting:
+        command = client.by_hand("delete", reference.kind.lower(), reference.name)
+        output.note(f"{reference} stays, with what is on it; {command} deletes it")
+    output.note(f"{output.counted(len(removal.runs), 'run')} deleted; {client.packyard('status')} lists the rest")
     return 0
 
 
@@ -74,20 +75,18 @@ def _ask(
     for name, listed in chosen.items():
         output.note(f"{name}: deployed by {listed[-1].who or 'somebody'} at {listed[-1].when}")
     what = f"{output.counted(len(chosen), 'run')} with {output.counted(len(removal.objects), 'object')}"
-    what += ", their claims and what is on them" if arguments.delete_claims else ""
     if not output.agreed(f"delete {what} in namespace {client.namespace}?"):
         raise UnavailableError(Problem("nothing is deleted", hint="--yes deletes without asking"))
 
 
-def _delete(client: Kubectl, arguments: argparse.Namespace, removal: Removal) -> list[Reference]:
+def _delete(client: Kubectl, arguments: argparse.Namespace, removal: Removal) -> None:
     """Delete the objects of runs and tell which, wait until they are gone, and forget the runs."""
     try:
-        deleted = undeploy.delete(client, removal, claims=arguments.delete_claims)
-        if arguments.output == "text":
-            for reference in deleted:
-                output.line(f"{reference} deleted")
+        look.delete(client, removal.objects)
+        for reference in removal.objects if arguments.output == "text" else ():
+            output.line(f"{reference} deleted")
         left = clusters.wait(
-            lambda: undeploy.left(client, removal, deleted),
+            lambda: undeploy.left(client, removal),
             operator.not_,
             lambda left: f"{output.counted(len(left), 'object')} still to go" if left else "",
             clusters.seconds(arguments),
@@ -95,10 +94,9 @@ def _delete(client: Kubectl, arguments: argparse.Namespace, removal: Removal) ->
         refuse((_held(client, reference, item) for reference, item in sorted(left.items())), UnavailableError)
         look.delete(client, removal.records)
     except (PackyardError, KeyboardInterrupt):
-        again = client.packyard("undeploy", *removal.runs, *declare.given(arguments, "delete-claims"))
+        again = client.packyard("undeploy", *removal.runs)
         output.warning(f"objects may be left, and the records are; {again} deletes the rest")
         raise
-    return deleted
 
 
 def _held(client: Kubectl, reference: Reference, item: Object) -> Problem:
@@ -110,16 +108,7 @@ def _held(client: Kubectl, reference: Reference, item: Object) -> Problem:
     return Problem(f"{reference} is held by its finalizer {held}", hint=hint)
 
 
-def _tell_end(client: Kubectl, removal: Removal, stayed: Sequence[Reference]) -> None:
-    for reference in stayed:
-        command = client.by_hand("delete", reference.kind.lower(), reference.name)
-        output.note(f"{reference} stays, with what is on it; {command} deletes it")
-    output.note(f"{output.counted(len(removal.runs), 'run')} deleted; {client.packyard('status')} lists the rest")
-
-
-def _row(
-    client: Kubectl, name: str, listed: Sequence[RunRecord], deleted: Sequence[Reference], stayed: Sequence[Reference]
-) -> tuple[object, ...]:
+def _row(client: Kubectl, name: str, listed: Sequence[RunRecord], removal: Removal) -> tuple[object, ...]:
     own = {item for record in listed for item in record.objects}
-    objects = ([reference for reference in some if reference in own] for some in (deleted, stayed))
+    objects = ([each for each in some if each in own] for some in (removal.objects, removal.lasting))
     return name, client.namespace, len(listed), *objects

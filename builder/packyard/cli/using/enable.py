@@ -41,7 +41,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     directories.add_arguments(parser, "[NAME...]", "NAME is an option.")
     declare.switch(parser, "--off", "disable the options")
     declare.dry_run(parser)
-    declare.switch(parser, "-R --recurse-subpackages", "in each use case below that it fits")
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -50,37 +49,30 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.dry_run or not names:
         state.tell_pending(Tree(directory))
     if not names:
-        given = declare.given(arguments, "off", "recurse-subpackages", "dry-run")
+        given = declare.given(arguments, "off", "dry-run")
         if given:
             hint = f"packyard enable {address.typed(directory)} lists them"
             raise UsageError(f"packyard enable: {given[0]} needs an option; {hint}")
         _list(directory, arguments)
         return 0
     verb = "disable" if arguments.off else "enable"
-    log, recursive, dry_run = state.log(f"{verb} {' '.join(names)}"), arguments.recurse_subpackages, arguments.dry_run
-    outcome = switch(directory, names, Trial, off=arguments.off, recursive=recursive, dry_run=dry_run, log=log)
-    for problem in outcome.misfits:
-        output.note(str(problem))
-    done = {
-        here: (switched, [option for option in read_options(here) if option.name in names])
-        for here, switched in outcome.switched.items()
-    }
-    is_text = ROWS.show([_row(here, each, verb, options) for here, (each, options) in done.items()], arguments.output)
-    for here, (switched, options) in done.items() if is_text else ():
+    log = state.log(f"{verb} {' '.join(names)}")
+    switched = switch(directory, names, Trial, off=arguments.off, dry_run=arguments.dry_run, log=log).switched[
+        directory
+    ]
+    options = [option for option in read_options(directory) if option.name in names]
+    if ROWS.show([_row(directory, switched, verb, options)], arguments.output):
         if arguments.dry_run:
-            unified.diffs(here, {switched.file: (switched.before, switched.after)})
+            unified.diffs(directory, {switched.file: (switched.before, switched.after)})
         else:
-            _tell(here, switched, f"{verb}d", options)
+            _tell(directory, switched, f"{verb}d", options)
     return 0
 
 
 def _split(arguments: argparse.Namespace) -> tuple[Path, list[str]]:
-    """Return DIR and the names of options; refuse a directory that is not a use case, unless all below are meant."""
+    """Return DIR and the names of options; refuse a directory that is not a use case."""
     directory, rest = directories.split(arguments.words, "an option", _names)
-    if not arguments.recurse_subpackages:
-        verb = "enable --off" if arguments.off else "enable"
-        directory = usecases.chosen(directory, verb, rest, all_by="-R" if rest else "")
-    return directory, rest
+    return usecases.chosen(directory, "enable --off" if arguments.off else "enable", rest), rest
 
 
 def _names(directory: Path) -> set[str]:

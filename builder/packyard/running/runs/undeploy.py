@@ -1,20 +1,20 @@
 """Deleting runs: exactly what their records name and what bears their labels, then the records.
 
-Claims and volumes stay unless they are asked for, and namespaces always do; another run may use them.
+Claims, volumes and namespaces stay; another run may use them.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from packyard.core.kubernetes.kinds import CORE, LASTING
+from packyard.core.kubernetes.kinds import LASTING
 from packyard.running.runs import look
 from packyard.running.runs.kubectl import Kubectl
 from packyard.running.runs.record import RunRecord
 from packyard.running.runs.run import Object, Reference
 
-_CLAIM, _POD, _NAMESPACE = ("v1", "PersistentVolumeClaim"), ("v1", "Pod"), (CORE, "Namespace")
+_CLAIM, _POD = ("v1", "PersistentVolumeClaim"), ("v1", "Pod")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -44,23 +44,15 @@ def find(kubectl: Kubectl, records: Mapping[str, Sequence[RunRecord]]) -> Remova
     )
 
 
-def delete(kubectl: Kubectl, removal: Removal, *, claims: bool) -> list[Reference]:
-    """Delete the objects of runs, with ``claims`` also these and volumes, and return what is deleted.
-
-    It goes after that: pods end, and whoever set a finalizer lets go.
-    """
-    gone = [*removal.objects, *(each for each in removal.lasting if claims and each.group_kind != _NAMESPACE)]
-    look.delete(kubectl, gone)
-    return gone
-
-
-def left(kubectl: Kubectl, removal: Removal, deleted: Collection[Reference]) -> dict[Reference, Object]:
-    """Return what is still there of what was deleted, and the pods of the runs, by one call."""
-    kinds = {_POD, *((reference.api_version, reference.kind) for reference in deleted)}
+def left(kubectl: Kubectl, removal: Removal) -> dict[Reference, Object]:
+    """Return what is still there of what is deleted, and the pods of the runs, by one call."""
+    kinds = {_POD, *((reference.api_version, reference.kind) for reference in removal.objects)}
     listed = look.list_(kubectl, kinds, look.selector(removal.runs))
     present = {
         Reference.of(item, kubectl.namespace): dict(item)
         for run in removal.runs
         for item in listed.get(run, {}).values()
     }
-    return {each: item for each, item in present.items() if each in deleted or (each.api_version, each.kind) == _POD}
+    return {
+        each: item for each, item in present.items() if each in removal.objects or (each.api_version, each.kind) == _POD
+    }

@@ -101,21 +101,21 @@ def check(parsed: Parsed) -> Iterator[Finding]:
             if isinstance(reference, Finding):
                 yield reference
                 continue
-            target = own.get(reference.kind, {}).get(reference.name.value)
-            if target is not None:
-                yield from _left_behind(reference, target, parsed)
-            elif reference.is_of_cluster and not _is_meant(reference, own.get(reference.kind, {}), parsed):
+            of_kind, name = own.get(reference.kind, {}), reference.name.value
+            if name in of_kind:
+                yield from _left_behind(reference, of_kind[name], parsed)
+            elif reference.is_of_cluster and not _is_meant(reference, of_kind, parsed):
                 continue
             elif parsed.complete and (kind := _of_other_kind(reference, own)):
                 yield kind
             elif (
                 parsed.complete
-                and not variables.is_filled_in(reference.name.value)
+                and not variables.is_filled_in(name)
                 and not reference.optional
                 and not reference.is_known(parsed)
-                and not _is_renamed_to(reference.name.value, own.get(reference.kind, {}), parsed)
+                and not _is_renamed_to(name, of_kind, parsed)
             ):
-                yield from _missing(reference, own.get(reference.kind, {}), parsed, naming)
+                yield from _missing(reference, of_kind, parsed, naming)
 
 
 def _is_renamed_to(name: str, own: Iterable[str], parsed: Parsed) -> bool:
