@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -106,18 +105,6 @@ def test_publishes_lists_yanks_closes_copies_and_removes(odd: Registry, tmp_path
     with pytest.raises(InputError, match=r"bert@1\.1 was removed: it was yanked: diverges"):
         fetch(open_store(odd.address), "bert@1.1")
     assert list(fsck.check(open_store(odd.address))) == []
-
-
-def test_shards_of_a_release_that_are_published_at_once_close_it(registry: Registry) -> None:
-    def shard(number: int) -> None:
-        publish(open_store(registry.address), [bundle(f"p-{number}")], close="1.0", shard=(number, 8))
-
-    with ThreadPoolExecutor(8) as pool:
-        list(pool.map(shard, range(7)))
-    release = access.read(open_store(registry.address)).release("v1.0.0")
-    assert (release.closed, release.shards) == (False, tuple(range(7)))
-    shard(7)
-    assert access.read(open_store(registry.address)).is_closed("1.0")
 
 
 # What is in the registry.
@@ -328,7 +315,7 @@ def test_an_expired_login_keeps_nobody_from_what_is_public(refuses: int, tmp_pat
         with pytest.raises(DeniedError, match=r"access denied .*docker login"):
             publish(store, [bundle("gpt-2")])
         registry.public = False
-        with pytest.raises(DeniedError, match=rf"access to .* is denied \(HTTP {refuses}\)"):
+        with pytest.raises(DeniedError, match=rf"access denied \(HTTP {refuses}\) \(log in again: docker"):
             fetch(open_store(registry.address), "bert")
 
 

@@ -6,6 +6,7 @@ import pytest
 
 from packyard.core.errors import InputError
 from packyard.using.functions import function
+from using.functions.resourcelists import resource_list
 
 HEAD = "apiVersion: config.kubernetes.io/v1\nkind: ResourceList\n"
 
@@ -64,3 +65,30 @@ def test_a_name_that_no_comment_of_kpt_has_is_refused_with_the_next_command(fiel
     outcome = function.run("apply-setters", f"{HEAD}functionConfig: {{data: {{tga: c}}}}\nitems:\n- {field}\n".encode())
     assert outcome.failed
     assert outcome.results[0].message == f'failed to apply setters: setter "tga" is not found ({hint})'
+
+
+DATA = "apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: x\ndata:\n  a: b # kpt-set: ${a}\n"
+FIELD = "apiVersion: v1\nkind: Thing\nmetadata:\n  name: x\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "values", "becomes"),
+    [
+        (f"{FIELD}l: [a] # kpt-set: ${{l}}\n", "l: '[b]'", "l: [b] # kpt-set: ${l}\n"),
+        (f"{FIELD}l: # kpt-set: ${{l}}\n- a\n", 'l: "- b # note"', "- b\n"),
+        (f"{FIELD}l: # kpt-set: ${{l}}\n- a\n", "l: [b, c]", "- b\n  - c\n"),
+        (f"{FIELD}a: !!str b # kpt-set: ${{a}}\n", 'a: "5"', "a: !!str 5 # kpt-set"),
+        (f"{FIELD}a: b # kpt-set: ${{a}}\nz: d # kpt-set: ${{b}}\n", "{a: '${b}', b: c}", "a: ${b} #"),
+        (DATA, 'a: "5"', "a: '5' # kpt-set"),
+    ],
+)
+def test_does_otherwise_than_kpts_function_where_that_does_harm(text: str, values: str, becomes: str) -> None:
+    data = resource_list({"f.yaml": text}, f"data:\n  {values}\n")
+    assert becomes in function.run("apply-setters", data).output.decode()
+
+
+def test_what_fails_gives_the_items_as_they_came() -> None:
+    data = resource_list({"f.yaml": f"{DATA}  c: d # kpt-set: ${{a}}-${{e}}\n"}, "data:\n  a: x\n")
+    outcome = function.run("apply-setters", data)
+    assert outcome.failed
+    assert outcome.output.startswith(data)

@@ -1,7 +1,7 @@
-"""`fn apply-setters` and `fn list-setters` beside the real functions, over upstream's cases and our own.
+"""`fn apply-setters` and `fn list-setters` beside the real functions, over our own cases.
 
 Judged are the exit code, the results (message, field, file), and every scalar of every item with its type and its
-comment. What differs on purpose is in the README's section on kpt; `known` lets it pass, and below it has a test each.
+comment. What differs on purpose `known` lets pass; `test_function` has a test of each.
 create-setters cannot be had as a module: `test_corpus` judges it.
 """
 
@@ -19,7 +19,7 @@ import yaml
 
 from casefiles import Case, cases
 from packyard.using.functions import function
-from using.functions.resourcelists import resource_list, said
+from using.functions.resourcelists import said
 
 SHOWN = [case for case in cases("fn/*") if "input" in case.parts]
 
@@ -115,76 +115,3 @@ def known(one: tuple[str, ...], other: tuple[str, ...], lists: set[str]) -> bool
 def test_the_cases_are_answered_as_by_the_real_functions(apply_setters: Path, list_setters: Path, case: Case) -> None:
     judge(list_setters, case.parts["input"].encode())
     judge(apply_setters, case.parts["input"].encode())
-
-
-FIELD = "apiVersion: v1\nkind: Thing\nmetadata:\n  name: x\n"
-
-
-def config(**values: str) -> str:
-    return "data:\n" + "".join(f"  {name}: {value}\n" for name, value in values.items())
-
-
-@pytest.mark.parametrize(
-    ("field", "given", "theirs_says", "ours_says"),
-    [
-        ("l: [a] # kpt-set: ${l}", {"l": "'[b]'"}, "l: # kpt-set: ${l}\n", "l: [b] # kpt-set: ${l}\n"),
-        ("l: # kpt-set: ${l}\n- a", {"l": '"- b # note"'}, "- b # note\n", "- b\n"),
-        ("l: # kpt-set: ${l}\n- a", {"l": "[b, c]"}, "l: [] # kpt-set", "- b\n  - c\n"),
-        ("a: !!str b # kpt-set: ${a}", {"a": '"5"'}, "a: 5 # kpt-set", "a: !!str 5 # kpt-set"),
-        ("a: b # kpt-set: ${a}\nz: d # kpt-set: ${b}", {"a": "${b}", "b": "c"}, "a: ", "a: ${b} #"),
-    ],
-    ids=["a list keeps its form", "no comment of a value", "a native list", "an explicit tag stays", "a value is text"],
-)
-def test_what_differs_on_purpose(
-    apply_setters: Path, field: str, given: dict[str, str], theirs_says: str, ours_says: str
-) -> None:
-    data = resource_list({"f.yaml": f"{FIELD}{field}\n"}, config(**given))
-    done = subprocess.run([apply_setters], input=data, capture_output=True, check=False)
-    assert theirs_says in done.stdout.decode()
-    assert ours_says in function.run("apply-setters", data).output.decode()
-
-
-@pytest.mark.parametrize("field", ["a: # kpt-set: ${a}", "a: # kpt-set: ${a}-${b}"])
-def test_what_has_no_value_is_passed_over_by_both_functions(apply_setters: Path, field: str) -> None:
-    """Where `packyard set` gives it one: cases `kpt-a-key-without-value-gets-one` and the like."""
-    data = resource_list({"f.yaml": f"{FIELD}{field}\n"}, config(a="b"))
-    assert theirs(apply_setters, data).results == [NO_MATCHES]
-    judge(apply_setters, data)
-
-
-def test_a_field_that_kubernetes_types_as_text_is_quoted(apply_setters: Path) -> None:
-    text = "apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: x\ndata:\n  a: b # kpt-set: ${a}\n"
-    data = resource_list({"f.yaml": text}, config(a='"5"'))
-    done = subprocess.run([apply_setters], input=data, capture_output=True, check=True)
-    assert b"a: 5 # kpt-set" in done.stdout
-    assert b"a: '5' # kpt-set" in function.run("apply-setters", data).output
-
-
-def test_what_fails_gives_the_items_as_they_came(apply_setters: Path) -> None:
-    data = resource_list({"f.yaml": FIELD + "a: b # kpt-set: ${a}\nc: d # kpt-set: ${a}-${e}\n"}, config(a="x"))
-    done = subprocess.run([apply_setters], input=data, capture_output=True, check=False)
-    assert done.returncode == 1
-    assert b"a: x #" in done.stdout
-    outcome = function.run("apply-setters", data)
-    assert outcome.failed
-    assert outcome.output.startswith(data)
-
-
-@pytest.mark.parametrize(
-    "fields",
-    [
-        "status: {conditions: []}\n",
-        "info: {readinessGates: []}\n",
-        "pipeline:\n  mutators:\n  - exec: packyard fn apply-setters\n    configMap: {b: c}\n",
-        "pipeline:\n  mutators:\n  - {image: apply-setters, name: x, selectors: [], exclude: [], configMap: {b: c}}\n",
-        "pipeline:\n  validators:\n  - {image: kubeval, tag: v1}\n",
-    ],
-)
-def test_list_setters_reads_what_the_newest_kpt_writes_into_a_kptfile(list_setters: Path, fields: str) -> None:
-    package = {
-        "Kptfile": "apiVersion: kpt.dev/v1\nkind: Kptfile\nmetadata:\n  name: p\n" + fields,
-        "f.yaml": FIELD + "a: b # kpt-set: ${a}\n",
-    }
-    data = resource_list(package)
-    assert "not found in type v1." in str(theirs(list_setters, data).results)
-    assert ours("list-setters", data).results[0] == ("Name: a, Value: b, Type: str, Count: 1", "", "")

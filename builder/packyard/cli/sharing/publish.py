@@ -81,12 +81,10 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _check(arguments: argparse.Namespace) -> None:
-    """Refuse flags that do not go together, and a version that is none."""
+    """Refuse a version that is none."""
     reference.check_version(arguments.version)
     if arguments.version[:1] == "v":
         output.warning(f"published as {arguments.version}, with the v; most write {arguments.version[1:]}")
-    if arguments.dry_run and arguments.close:
-        raise UsageError("packyard publish: --dry-run does not go with --close")
 
 
 def _shard(text: str | None) -> tuple[int, int] | None:

@@ -125,14 +125,19 @@ def _tell_lost(directory: Path) -> None:
 
 def _checked(directory: Path, words: Sequence[str], parsed: Flags) -> Path:
     """Return a directory with setters of its own, or the only use case below it; refuse another one."""
-    if any(os.path.exists(directory / name) for name in directories.KRMFILES) or not directory.is_dir():  # noqa: PTH110
+    if _has_setters(directory) or not directory.is_dir():
         return directory
     from packyard.using.options import usecases  # most directories are use cases
 
-    if not usecases.is_one(directory) and len(below := usecases.below(directory)) == 1:
+    below = usecases.below(directory)
+    if not usecases.is_one(directory) and len(below) == 1 and _has_setters(Path(below[0])):
         return Path(below[0])
     flags = (f"--{name}={value}" for name in ("unset", "values") for value in parsed.values.get(name, ()))
     raise usecases.refusal(directory, "set", (*words, *flags), all_by="-R")
+
+
+def _has_setters(directory: Path) -> bool:
+    return any(os.path.exists(directory / name) for name in directories.KRMFILES)  # noqa: PTH110
 
 
 def _title(values: Mapping[str, Sequence[str]], unset: Sequence[str], options: Sequence[str]) -> str:

@@ -11,6 +11,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, ValuesView
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
+from functools import cache, partial
 from typing import TYPE_CHECKING
 
 from packyard.core.bundle import reference
@@ -34,14 +35,10 @@ class Versions(Mapping[str, IndexEntry]):
     """The versions of a package, each read once, as it is asked for; tags that packyard did not write have no entry."""
 
     def __init__(self, registry: OCIStore, name: str) -> None:
-        self._registry, self._name = registry, name
-        self._versions = registry.versions(name)
-        self._entries: dict[str, IndexEntry | None] = {}  # those that were read
+        self._versions, self._read = registry.versions(name), cache(partial(registry.version, name))
 
     def __getitem__(self, version: str) -> IndexEntry:
-        if version in self._versions and version not in self._entries:
-            self._entries[version] = self._registry.version(self._name, version)
-        entry = self._entries.get(version)
+        entry = self._read(version) if version in self._versions else None
         if entry is None:
             raise KeyError(version)
         return entry

@@ -19,7 +19,6 @@ from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 from http.cookiejar import DefaultCookiePolicy
-from typing import Any
 from urllib.parse import urljoin, urlsplit
 
 import requests
@@ -28,14 +27,12 @@ from requests.adapters import HTTPAdapter
 
 from packyard.core.errors import PackyardError, Problem, UnavailableError
 from packyard.sharing.stores.network import LOOK, authorities, late, reason, within
-from packyard.sharing.stores.store import PATIENCE, DeniedError, too_long
+from packyard.sharing.stores.store import PATIENCE, DeniedError, NotFoundError, too_long
 
-_CONNECT, _LONGEST_WAIT = 10.0, 20.0  # seconds
+_CONNECT = 10.0  # seconds
 _CONNECTIONS, _REDIRECTIONS, _TRIES = 32, 10, 3
 _PIECE = 64 * 1024  # bytes that are read at a time, and of what a server says of an error
 _PORTS = {"http": 80, "https": 443}
-
-_WHO = "is the address right? A user and password go into it: https://USER:PASSWORD@"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -71,18 +68,19 @@ class Answer:
     headers: Mapping[str, str]
     body: bytes = b""
 
-    def denied(self, message: str, hint: str) -> DeniedError:
-        """Return the error to raise where the server answers, and refuses."""
-        return DeniedError(Problem(f"{message} (HTTP {self.status})", file=self.request.place, hint=hint))
+    def refusal(self, login: str, said: str = "", kind: type[DeniedError] = DeniedError) -> UnavailableError:
+        """Return the error to raise for an answer that is no success.
 
-    def unexpected(self) -> UnavailableError:
-        """Return the error to raise for an answer that is no success."""
+        ``login`` is what to do to be known, ``said`` what the server says of it, ``kind`` what it is where it denies.
+        """
+        place, answer = self.request.place, f"HTTP {self.status}{said}"
+        if self.status in (404, 410) and self.request.method == "GET":
+            return NotFoundError(Problem("not found", file=place))
         if self.status in (401, 403):
-            who = f"{_WHO}{urlsplit(self.request.url).netloc}/"
-            return self.denied("access denied", "check user and password" if self.request.authorization else who)
+            return kind(Problem(f"access denied ({answer})", file=place, hint=login))
         is_ours = 300 <= self.status < 500 and self.status != 429
-        hint = "check the address" if is_ours else "try again later"
-        return self.request.refusal(f"the server answers HTTP {self.status}", hint)
+        hint = "see what it asks for" if said else "check the address"
+        return self.request.refusal(f"the server answers {answer}", hint if is_ours else "try again later")
 
 
 def basic(user: str, password: str) -> str:
@@ -110,17 +108,8 @@ def target(request: Request, url: str, location: str) -> str:
     return parts._replace(netloc=parts.netloc.rpartition("@")[2], fragment="").geturl()
 
 
-class _Repetitions(urllib3.Retry):
-    """Repetitions where a server is busy, or breaks off before it answers: when it asks for them, or within seconds."""
-
-    def get_retry_after(self, response: Any) -> float | None:
-        try:
-            return min(super().get_retry_after(response) or 0, _LONGEST_WAIT)
-        except (urllib3.exceptions.InvalidHeader, ValueError, OverflowError):
-            return None
-
-
-REPETITIONS = _Repetitions(
+#: Repetitions where a server is busy, when it asks for them or within seconds, or breaks off before it answers.
+REPETITIONS = urllib3.Retry(
     total=_TRIES,
     connect=0,
     other=0,

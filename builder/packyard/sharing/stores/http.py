@@ -40,6 +40,7 @@ class HTTPStore(ReadOnly):
             raise InputError(Problem("this must be the address of a channel", hint="write https://host/path"))
         user, password = unquote(parts.username or ""), unquote(parts.password or "")
         self.address = f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}{parts.path.rstrip('/')}/"
+        self._who = f"is the address right? A user and password go into it: https://USER:PASSWORD@{parts.netloc}/"
         self._authorization = basic(user, password) if user or password else ""
         if self._authorization and not may_have_secrets(self.address):
             hint = "write https://, or put them into no address"
@@ -72,9 +73,7 @@ class HTTPStore(ReadOnly):
         )
 
     def _refusal(self, key: str, answer: Answer) -> UnavailableError:
-        if answer.status in (404, 410):
-            return NotFoundError(Problem("not found", file=answer.request.place))
-        refusal = answer.unexpected()
+        refusal = answer.refusal("check user and password" if self._authorization else self._who)
         is_missing = _NOT_LISTED in answer.body or key.endswith(".json")
         if answer.status == 403 and is_missing and key != _FIRST and self._is_given:
             problem = f"not found, or access denied (HTTP {answer.status})"

@@ -79,6 +79,9 @@ def is_one(directory: Path) -> bool:
 def refusal(directory: Path, command: str, rest: Sequence[str] = (), *, all_by: str = "") -> InputError:
     """Return why a command needs another directory, with those that there are; ``all_by`` takes all of them."""
     lacks, use_cases, remedy = _lacking(directory)
+    if len(use_cases) == 1 and not is_one(directory):  # whose address is that of the directory
+        directory = Path(use_cases[0])
+        lacks, use_cases, remedy = _lacking(directory)
     if not use_cases and remedy:
         return InputError(Problem(lacks, file=str(directory), hint=remedy))
     if not use_cases:

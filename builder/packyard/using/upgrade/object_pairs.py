@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict, deque
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from posixpath import basename
 
@@ -54,11 +54,21 @@ def _identity(root: Node) -> tuple[str, ...]:
 
 
 def pair(old: Sequence[Document], new: Sequence[Document]) -> Iterator[tuple[Document | None, Document | None]]:
-    """Pair the documents of a folder: the same object, in whatever file; of several, one after the other."""
-    waiting: defaultdict[object, deque[Document]] = defaultdict(deque)
-    for document in new:
-        waiting[document.identity or document.file].append(document)
-    for document in old:
-        same = waiting[document.identity or document.file]
-        yield document, same.popleft() if same else None
-    yield from ((None, document) for same in waiting.values() for document in same)
+    """Pair the documents of a folder: the same object, in whatever file, and one with another name in the same file."""
+    keys: tuple[Callable[[Document], object], ...] = (
+        lambda item: item.identity or item.file,
+        lambda item: (item.file, item.identity[:2]),
+    )
+    for key in keys:
+        waiting: defaultdict[object, deque[Document]] = defaultdict(deque)
+        for document in new:
+            waiting[key(document)].append(document)
+        unpaired = []
+        for document in old:
+            if same := waiting[key(document)]:
+                yield document, same.popleft()
+            else:
+                unpaired.append(document)
+        old, new = unpaired, [document for same in waiting.values() for document in same]
+    yield from ((document, None) for document in old)
+    yield from ((None, document) for document in new)

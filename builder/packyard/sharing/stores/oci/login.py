@@ -95,11 +95,9 @@ class Login:
             if not isinstance(token, str) or not _TOKEN.fullmatch(token):
                 raise answer.request.refusal("the token server sent no token", "try again later")
             return f"Bearer {token}"
-        if answer.status not in (400, 401, 403):
-            raise answer.unexpected()
         log_in = f"docker login {self._address.host}"
-        if account == NOBODY:
-            raise answer.denied(f"access to {self._address} is denied", f"log in again: {log_in}")
+        if answer.status not in (400, 401, 403) or account == NOBODY:
+            raise answer.refusal(f"log in again: {log_in}")
         self._tell(f"the login is refused, and not used (HTTP {answer.status}): log in again, or out: {log_in}")
         return ""
 

@@ -18,7 +18,7 @@ from packyard.sharing.stores.oci import manifest as manifests
 from packyard.sharing.stores.oci.address import Address
 from packyard.sharing.stores.oci.login import Login
 from packyard.sharing.stores.oci.manifest import EMPTY, INDEX_TYPE, MANIFEST_TYPE, Descriptor
-from packyard.sharing.stores.store import DeniedError, MissingStoreError, NotFoundError, UnmadeStoreError, check_listed
+from packyard.sharing.stores.store import DeniedError, MissingStoreError, UnmadeStoreError, check_listed
 
 _PAGES = 10_000
 _LISTINGS = 20  # attempts
@@ -171,22 +171,10 @@ class Registry:
 
     def _check(self, answer: Answer, *statuses: int) -> Answer:
         if answer.status not in statuses:
-            raise self._refusal(answer)
+            login = f"log in with an account that may: docker login {self._address.host}"
+            kind = HiddenError if answer.request.method == "GET" else DeniedError
+            raise answer.refusal(login, _said(answer.body), kind)
         return answer
-
-    def _refusal(self, answer: Answer) -> UnavailableError:
-        """Return the error to raise, with what the registry says of it."""
-        reason, request = _said(answer.body), answer.request
-        if answer.status in _DENIED:
-            hint = f"log in with an account that may: docker login {self._address.host}"
-            kind = HiddenError if request.method == "GET" else DeniedError
-            return kind(Problem(f"access denied (HTTP {answer.status}{reason})", file=request.place, hint=hint))
-        if answer.status == 404 and request.method == "GET":
-            return NotFoundError(Problem("not found", file=request.place))
-        if reason and answer.status < 500 and answer.status != 429:
-            problem = f"the registry refuses (HTTP {answer.status}{reason})"
-            return request.refusal(problem, "see what the registry asks for")
-        return answer.unexpected()
 
 
 def _tag(subject: Digest) -> str:
