@@ -29,29 +29,20 @@ def found(krmfile: str = KRMFILE, **changed: str) -> dict[str, str]:
 BEFORE = found()
 CASES = [
     # commands
-    ("deployment", "{name: *run, defaultMode: 0555}", "{name: *run}", "not-executable"),
-    ("deployment", "0555", "0644", "not-executable"),
     ("deployment", "[/scripts/serve.sh]", "[sh, /scripts/serve.sh]", ""),
     ("deployment", "[/scripts/serve.sh]", "[sh, /scripts/sevre.sh]", "no-such-key"),
     # ports and probes
     ("deployment", PROBE, '{tcpSocket: {port: "8443"}}', "port-as-text"),
-    ("deployment", PROBE, "{periodSeconds: 5}", "probe-without-question"),
     ("deployment", PROBE, "{exec: {command: [ask]}}", ""),
     ("others", "targetPort: http", 'targetPort: "8443"', "port-as-text"),
     # amounts
-    ("deployment", LIMITS, "{cpu: 1, memroy: 1Gi}", "no-such-resource"),
     ("deployment", LIMITS, "{cpu: 1, memory: 1Gi, example.com/card: 1, hugepages-2Mi: 2Mi}", ""),
     ("deployment", LIMITS, "{memory: 1Gi, nvidia.com/gpus: 1}", "no-such-resource"),
     ("deployment", LIMITS, "{memory: 1Gi, nvidia.com/gpu: 500m}", "request-above-limit"),
     ("deployment", LIMITS, "{memory: 1Gi, nvidia.com/gpu: 1, nvidia.com/mig-1g.5gb: 1}", ""),
-    ("deployment", LIMITS, "{cpu: 1}", "no-resources"),
     ("deployment", LIMITS, "{memory: 1Gi}", ""),
-    ("others", "{storage: 1Gi}\n  nfs", "{storage: 1Gix}\n  nfs", "no-quantity"),
-    ("others", "completions: 2", "completions: 1", "parallelism-without-effect"),
     ("others", "completions: 2", "completions: 3", ""),
     # volumes
-    ("deployment", ", emptyDir: {}", "", "volume-without-source"),
-    ("deployment", COMMENT, "", "empty-field"),
     ("others", COMMENT, "", "empty-field"),
     ("others", "volumeName: *run", "volumeName: train-network", "reference-left-behind"),
     ("others", "volumeName: *run", "volumeName: disk", "fixed-requirement"),
@@ -63,6 +54,12 @@ CASES = [
     ("others", f"labels: {SELECTED}", "labels: {app.kubernetes.io/instance: run}", "reference-left-behind"),
     ("others", "  ports: [{port: 80, targetPort: http}]\n", "", "missing-field"),
     ("others", "  ports: [{port: 80, targetPort: http}]\n", "  clusterIP: None\n", ""),
+    (
+        "deployment",
+        "      containers:",
+        "      topologySpreadConstraints: [{topologyKey: a, labelSelector: {matchLabels: {a: b}}}]\n      containers:",
+        "selects-nothing",
+    ),
     # words and setters
     ("deployment", "emptyDir: {}", "emptyDir: {medium: Memroy}", "wrong-value"),
     ("deployment", "emptyDir: {}", "emptyDir: {medium: Memory}", ""),
@@ -71,7 +68,6 @@ CASES = [
     ("deployment", "os: linux", "os: linus", "wrong-value"),
     ("deployment", "{readOnly", "{seccompProfile: {type: RuntimeDefaults}, readOnly", "wrong-value"),
     ("deployment", "{readOnly", "{seccompProfile: {type: RuntimeDefault}, readOnly", ""),
-    ("others", "restartPolicy: Never", "restartPolicy: Newer", "restart-policy"),
     ("deployment", '8443 # {"$openapi":"PORT"}', "8443", "forgotten-field"),
     ("others", "serve.sh: exec serve", "serve.sh: train-network", "forgotten-field"),
     ("deployment", "- name: main\n", "- name: train-network\n", ""),

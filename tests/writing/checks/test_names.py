@@ -53,13 +53,8 @@ def named(kind: str, spec: str = "", name: str = "train-run" + BOUND) -> str:
 RUNTIME = tiny.text("checks/runtime.yaml")
 #: What each kind leaves for its name, where COUNT goes up to 100.
 KINDS = [
-    ("v1 ConfigMap", "", 253),
-    ("v1 Service", "", 63),
-    ("batch/v1 Job", "", 63),
-    ("batch/v1 Job", f"  completionMode: Indexed\n  completions: 2{COUNT}\n", 60),
     ("batch/v1 Job", f"  completionMode: Indexed\n  parallelism: 2{COUNT}\n", 60),
     ("batch/v1 Job", "  completionMode: Indexed\n  completions: 10\n", 61),
-    ("batch/v1 CronJob", "", 52),
     ("apps/v1 StatefulSet", f"  replicas: 2{COUNT}\n", 52),
     ("leaderworkerset.x-k8s.io/v1 LeaderWorkerSet", f"  replicas: 2{COUNT}\n", 49),
     ("argoproj.io/v1alpha1 Workflow", "", 63),

@@ -1,6 +1,7 @@
 """Say what keeps a use case from running on a cluster, here and now. No run there is changed, and nothing in DIR.
 
 packyard doctor DIR            as it is set
+packyard doctor                outside of a package: which operators are there
 packyard doctor DIR WORKERS=8  as if this were set
 packyard doctor DIR --probe    also run its pods, small and with a program that
                                looks at their volumes, and delete them
@@ -14,17 +15,20 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Sequence
+from pathlib import Path
 
 from packyard.cli import declare, output, packages
 from packyard.cli.rows import Rows
 from packyard.cli.running import clusters
-from packyard.core.errors import Problem, refuse
+from packyard.core.bundle import shipped
+from packyard.core.errors import Problem, UsageError, refuse
 from packyard.running import doctor, probe
 from packyard.running.doctor.finding import Finding, unknown
 from packyard.running.runs import look, status
 from packyard.running.runs import run as runs
 from packyard.running.runs.kubectl import Kubectl, listed
 from packyard.running.runs.rendered import Rendered
+from packyard.using.options import usecases
 
 ROWS = Rows("answer", "check, severity, about, message, why, fix")
 #: Findings are shown in this order.
@@ -57,6 +61,8 @@ def _explained(finding: Finding) -> str:
 
 def run(arguments: argparse.Namespace) -> int:
     """Examine, print the findings, and fail where one is an error."""
+    if not arguments.words and not usecases.is_one(Path()) and shipped.package_of(Path()) is None:
+        return _operators(arguments)
     client, rendered, words = clusters.find_for(arguments, "doctor")
     findings = doctor.examine(client, rendered)
     if not _has_errors(findings):
@@ -93,6 +99,17 @@ def run_probe(client: Kubectl, rendered: Rendered) -> list[Finding]:
         return made.findings(now)
     finally:  # they end by themselves where whoever interrupts this twice leaves them
         look.delete(client, record.objects)
+
+
+def _operators(arguments: argparse.Namespace) -> int:
+    """Print which operators the cluster has, of those that packages of the catalogue need."""
+    if arguments.probe:
+        raise UsageError("packyard doctor: --probe needs DIR, the folder of a use case")
+    findings = doctor.operated(clusters.find(arguments))
+    if ROWS.show(findings, arguments.output):
+        _show(findings)
+    output.note("packyard doctor DIR asks for all that one use case needs")
+    return int(_has_errors(findings))
 
 
 def _show(findings: Sequence[Finding]) -> None:

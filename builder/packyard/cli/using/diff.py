@@ -17,6 +17,7 @@ from __future__ import annotations
 import argparse
 import os
 from collections.abc import Sequence
+from dataclasses import asdict
 
 from packyard.cli import compared, declare, output, packages, unified, untarred
 from packyard.cli.rows import Rows
@@ -24,7 +25,8 @@ from packyard.core.errors import InputError, Problem, UsageError
 from packyard.using.render import every
 from packyard.using.render.render import render
 from packyard.using.upgrade import report
-from packyard.using.upgrade.difference import Change, compare, compare_all
+from packyard.using.upgrade.change import Change
+from packyard.using.upgrade.difference import compare, compare_all
 
 FIELDS = "package, where, what, name, path, change, before, after, setter, note, breaking"
 ROWS = Rows("difference", FIELDS)
@@ -49,7 +51,8 @@ def run(arguments: argparse.Namespace) -> int:
         listed, top = _with_origin(arguments)
     else:
         listed, top = _between(arguments), ""
-    if ROWS.show([report.document(name, change) for name, change in listed], arguments.output):
+    rows = [{"package": name, **asdict(change), "breaking": change.is_breaking} for name, change in listed]
+    if ROWS.show(rows, arguments.output):
         _show(listed, top)
     breaking = sum(change.is_breaking for _, change in listed)
     summary = output.counted(len(listed), "difference") + (f", {breaking} BREAKING" * bool(breaking))

@@ -103,7 +103,8 @@ def _in_brackets(node: Collection, start: str) -> str:
     if not node.flow or not all(map(_fits_brackets, children_below(node))):
         return ""
     text = _flow(node)
-    return text if len(start) + 1 + len(text) <= WIDTH else ""
+    # It begins a new line before a word beyond the width; what the last one has behind it makes no other.
+    return text if len(start) + 2 + text.rfind(" ") <= WIDTH else ""
 
 
 def _fits_brackets(child: Child) -> bool:

@@ -195,7 +195,8 @@ class _Run:
                     yield f"{_named(item)} is not ready: {unready}"
             for item in workload.items:
                 if not workload.pods and outcome.is_untouched(item):
-                    yield f"nothing has taken up {_named(item)} yet; packyard doctor DIR says which operator does"
+                    hint = "packyard doctor says which operators are there"
+                    yield f"nothing has taken up {_named(item)} yet; {hint}"
 
     def _of_pods(self, workload: Workload) -> str:
         """Return what is wrong with the first pod in trouble, and with how many others the same is."""

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from packyard.core.kubernetes.kinds import APPS, BATCH, CORE, is_kind, name_of
+from packyard.core.kubernetes.kinds import APPS, BATCH, CORE, called, is_kind
 from packyard.core.kubernetes.pods import Pod
 from packyard.core.yaml.document import mappings, scalars
 from packyard.core.yaml.node import MappingNode, Scalar
@@ -86,7 +86,7 @@ def _several(claim: MappingNode, roots: list[MappingNode]) -> Iterator[Finding]:
     node = claim.find("spec", "accessModes")
     if node is None or not _is_single(claim):
         return
-    kinds = ", ".join(dict.fromkeys(f"{root.text('kind')} {_called(root)}" for root in roots))
+    kinds = ", ".join(dict.fromkeys(f"{root.text('kind')} {called(root)}" for root in roots))
     is_for_one_pod = _modes(claim) == {"ReadWriteOncePod"}
     message = f"several pods write this claim, which is for one {'pod' if is_for_one_pod else 'node'} ({kinds})"
     hint = "use ReadWriteMany, or a claim for each"
@@ -117,8 +117,3 @@ def _host_paths(root: MappingNode, pod: Pod[MappingNode], parsed: Parsed) -> Ite
         if held and held.text("type") not in ("Directory", "File") and (entry := held.entry("path")):
             message = "there are several pods, and each sees the directory of the node that it happens to run on"
             yield breach("host-path-of-many", entry, message, "use a claim")
-
-
-def _called(root: MappingNode) -> str:
-    name = name_of(root) or root.scalar("metadata", "generateName")
-    return name.value if name else ""

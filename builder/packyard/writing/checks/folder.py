@@ -18,6 +18,7 @@ from packyard.core.bundle import manifest
 from packyard.core.bundle.shipped import package_of
 from packyard.core.errors import InputError, IntegrityError
 from packyard.core.files import regular
+from packyard.core.files.paths import root_of
 from packyard.core.files.tree import Tree
 from packyard.core.kubernetes import kustomization, schemas
 from packyard.core.kubernetes.kinds import CUSTOM
@@ -101,7 +102,12 @@ def lint(tree: Tree, *, judges: Sequence[Judge]) -> Linted:
     """Return what is wrong with a folder, which need not have a Krmfile or a kustomization."""
     opened = _open(tree)
     findings = _of_packages(opened, _with_definitions(judges, opened.parsed.values()))
-    findings += _of_all(opened)
+    if opened.contents.setters:
+        pages = {file: tree.read(file) for file in opened.files if _PAGE.search(file)}
+        findings += documents.check(pages, opened.contents, tree.prefix)
+    findings += secret_texts.check_files(
+        opened.read(lambda file: secret_texts.is_looked_into(file) and tree.has_file(file))
+    )
     shipped_with = _exceptions(tree, opened.files)
     findings = [each for each in findings if each.rule not in shipped_with.get(os.path.normpath(each.file), ())]
     named = opened.read(lambda file: exception.may_have(file) and tree.has_file(file))
@@ -126,7 +132,8 @@ def _open(tree: Tree) -> _Opened:
     own = parsed.items() if is_known else ()
     setters = {folder: each.definitions.setters for folder, each in own if each.definitions.setters}
     contents = Folder(files, setters)
-    shipped = {folder: False if _is_copy(tree, folder) else None for folder in packages}
+    roots = {folder: root_of(Path(tree.root_dir, folder)) for folder in packages}
+    shipped = {folder: False if regular.is_file(f"{root}/{manifest.FILE}") else None for folder, root in roots.items()}
     return _Opened(tree, files, packages, parsed, shipped, contents)
 
 
@@ -141,17 +148,6 @@ def _of_packages(opened: _Opened, judges: Sequence[Judge]) -> list[Finding]:
         prefix = opened.tree.prefix
         findings += (finding for finding in there if not _is_of_package(finding.file.removeprefix(prefix), of_others))
     return findings
-
-
-def _of_all(opened: _Opened) -> list[Finding]:
-    """Return what is wrong in documents, and with secrets in other files."""
-    tree = opened.tree
-    pages = {file: tree.read(file) for file in opened.files if _PAGE.search(file)} if opened.contents.setters else {}
-    secret = opened.read(lambda file: secret_texts.is_looked_into(file) and tree.has_file(file))
-    return [
-        *documents.check(pages, opened.contents, tree.prefix),
-        *secret_texts.check_files(secret),
-    ]
 
 
 def _with_definitions(judges: Sequence[Judge], parsed: Iterable[Parsed]) -> list[Judge]:
@@ -226,15 +222,6 @@ def _without_charts(charts: Iterable[str], folder: str, package: PackageFiles) -
         if not (inside and path.startswith(inside) and (_TEMPLATE.search(data) or "templates/" in path))
     }
     return package._replace(resources=resources)
-
-
-def _is_copy(tree: Tree, folder: str) -> bool:
-    """Say whether a folder is part of an unpacked bundle."""
-    above = [folder]
-    while above[-1]:
-        above.append(posixpath.dirname(above[-1]))
-    here = any(tree.has_file(f"{folder}/{manifest.FILE}".lstrip("/")) for folder in above)
-    return here or regular.is_file(f"{tree.root}/{manifest.FILE}")
 
 
 def _exceptions(tree: Tree, files: Iterable[str]) -> dict[str, Collection[str]]:

@@ -101,21 +101,21 @@ def check(parsed: Parsed) -> Iterator[Finding]:
             if isinstance(reference, Finding):
                 yield reference
                 continue
-            target = own.get(reference.kind, {}).get(reference.name.value)
-            if target is not None:
-                yield from _left_behind(reference, target, parsed)
-            elif reference.is_of_cluster and not _is_meant(reference, own.get(reference.kind, {}), parsed):
+            of_kind, name = own.get(reference.kind, {}), reference.name.value
+            if name in of_kind:
+                yield from _left_behind(reference, of_kind[name], parsed)
+            elif reference.is_of_cluster and not _is_meant(reference, of_kind, parsed):
                 continue
             elif parsed.complete and (kind := _of_other_kind(reference, own)):
                 yield kind
             elif (
                 parsed.complete
-                and not variables.is_filled_in(reference.name.value)
+                and not variables.is_filled_in(name)
                 and not reference.optional
                 and not reference.is_known(parsed)
-                and not _is_renamed_to(reference.name.value, own.get(reference.kind, {}), parsed)
+                and not _is_renamed_to(name, of_kind, parsed)
             ):
-                yield from _missing(reference, own.get(reference.kind, {}), parsed, naming)
+                yield from _missing(reference, of_kind, parsed, naming)
 
 
 def _is_renamed_to(name: str, own: Iterable[str], parsed: Parsed) -> bool:
@@ -205,16 +205,11 @@ def _is_unset(value: Node, key: str) -> bool:
 def _left_behind(reference: _Reference, target: Scalar, parsed: Parsed) -> Iterator[Finding]:
     """Find a name and its reference that do not change together."""
     name, there, here = reference.name, parsed.changed_by(target), parsed.changed_by(reference.name)
-    if there == here:
-        return
-    what = f"{reference.kind[1]} {name.value!r}"
-    if there - here:
-        message = f"the name of {what} changes with {', '.join(sorted(there))}, and this reference to it does not"
-        hint = "give it the setter comment of the name"
-    else:
-        message = f"this reference to {what} changes with {', '.join(sorted(here))}, and the name does not"
-        hint = "give the name the setter comment of this reference"
-    yield breach("reference-left-behind", name, message, hint)
+    if there != here:
+        with_name, with_reference = (", ".join(sorted(setters)) or "nothing" for setters in (there, here))
+        what = f"{reference.kind[1]} {name.value!r}"
+        message = f"the name of {what} changes with {with_name}, and this reference to it with {with_reference}"
+        yield breach("reference-left-behind", name, message, "give both the same comment")
 
 
 def _missing(

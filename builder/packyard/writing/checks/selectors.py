@@ -61,6 +61,8 @@ def check(parsed: Parsed) -> Iterator[Finding]:
         yield from _workload(root, parsed)
         if is_kind(root, APPS, "Deployment", "StatefulSet"):
             yield from _unready(root, parsed)
+    for pod in found_pods:
+        yield from _spread(pod)
     yield from _overlapping(parsed)
     yield from _instances(parsed)
 
@@ -85,6 +87,16 @@ def _parted(node: Scalar, what: str, others: Iterable[Node | None], whose: str, 
     if here not in changed:
         message = f"this {what} changes with {_listed(here)}, and that of {whose} with {_listed(changed[0])}"
         yield breach("reference-left-behind", node, message, "give both the same comment")
+
+
+def _spread(pod: Pod[MappingNode]) -> Iterator[Finding]:
+    """Find pods that are spread by labels which they do not have: the constraint then counts others."""
+    labels = labels_of(pod)
+    for constraint in mappings(pod.get("topologySpreadConstraints")):
+        selector = constraint.mapping("labelSelector", "matchLabels")
+        if labels and selector and not any(map(_is_given, selector.entries)) and not _matches(labels, selector):
+            message = "the pod does not have these labels, so that it is spread as if it were not there"
+            yield breach("selects-nothing", selector, message, "name labels of the pod")
 
 
 def _unready(root: MappingNode, parsed: Parsed) -> Iterator[Finding]:
