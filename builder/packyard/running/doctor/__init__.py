@@ -20,7 +20,7 @@ from shlex import quote
 
 from packyard.core.bundle.required import Required
 from packyard.core.errors import PackyardError
-from packyard.core.kubernetes import operator_versions, operators
+from packyard.core.kubernetes import operators
 from packyard.core.kubernetes.lenient import Object, is_ending
 from packyard.running.doctor import admission, claims, facts, kinds, nodes, queues, quotas, references, wanted
 from packyard.running.doctor.facts import Facts, Questions, UnreadError
@@ -54,9 +54,9 @@ def _namespace(_: Sequence[Object], cluster: Facts) -> Iterator[Finding]:
         yield passed("namespace", about)
 
 
-def every(required: Sequence[Required], objects: Sequence[Object] = ()) -> tuple[Check, ...]:
-    """Return all checks, with those of what authors say that a use case needs, and what its objects do."""
-    others = (*operators.declared(required), *operator_versions.table(objects))
+def every(required: Sequence[Required]) -> tuple[Check, ...]:
+    """Return all checks, with those of what authors say that a use case needs."""
+    others = operators.declared(required)
     return (
         Check("the namespace", lambda _: Questions(), _namespace),
         Check("kinds", lambda _: Questions(groups=True), partial(kinds.served, others=others)),
@@ -84,7 +84,7 @@ def examine(kubectl: Kubectl, rendered: Rendered) -> list[Finding]:
     would count the pods a second time.
     """
     objects = rendered.objects
-    checks = every(rendered.required, objects)
+    checks = every(rendered.required)
     cluster = facts.read(kubectl, questions(objects, checks))
     findings = judge(objects, cluster, checks)
     if not any(finding.severity == "error" for finding in findings) and not wanted.there(objects, cluster):
