@@ -8,7 +8,6 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
-from cli.terminal import on_terminal
 from controlplane.api import Api, wait
 from packyard.running.runs import events, status
 from packyard.running.runs import record as records
@@ -97,19 +96,6 @@ def test_exec_runs_a_command_in_the_pod_that_is_meant(client: Kubectl, flags: tu
     ):
         refused = packyard("exec", *words, *flags)
         assert (refused.returncode, said in refused.stderr) == (1, True), refused.stderr
-
-
-def test_exec_without_a_command_is_a_shell_on_the_terminal(
-    client: Kubectl, flags: tuple[str, ...], tmp_path: Path
-) -> None:
-    made.put(client, {"one": [made.pod("one", "run")]})
-    settled(client, one="running")
-    with on_terminal("exec", "one", *flags, cwd=tmp_path) as terminal:
-        terminal.until("in pod one, container training")
-        terminal.type("echo $((20+3))-")
-        terminal.until("23-")
-        terminal.type("exit")
-        assert terminal.end() == 0
 
 
 def children(pid: int, verb: str) -> list[int]:
