@@ -40,7 +40,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("old", metavar="A", nargs="?", help=f"{what} (default: here)")
     parser.add_argument("new", metavar="B", nargs="?", help="as A; without it A is an untarred package")
     declare.value(parser, "--from CHANNEL", "the channel that has NAME@VERSION", dest="channel")
-    declare.value(parser, "--base FILE", "the bundle that an untarred package came from")
     packages.add_values(parser, "compare what two use cases render to with the values of this file")
 
 
@@ -51,7 +50,6 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.new is None:
         listed, top = _with_origin(arguments)
     else:
-        declare.alone(arguments, "diff", "beside A and B", "base")
         listed, top = _between(arguments), ""
     rows = [{"package": name, **asdict(change), "breaking": change.is_breaking} for name, change in listed]
     if ROWS.show(rows, arguments.output):
@@ -83,7 +81,7 @@ def _with_origin(arguments: argparse.Namespace) -> tuple[list[_Listed], str]:
     if not top.is_dir():
         raise UsageError("packyard diff: B is missing: name two packages, or the folder of an untarred one")
     hint = "name what to compare it with: packyard diff A B"
-    bundle = untarred.base(top, arguments.channel, arguments.base, hint)
+    bundle = untarred.read(top, hint).base(arguments.channel)
     before, after = compared.files_of(bundle.members), compared.files(top)
     if below and not any(path.startswith(below) for path in (*after, *before)):
         hint = "packyard diff . NAME@VERSION compares a package with another version"
@@ -113,7 +111,6 @@ def _show(listed: Sequence[_Listed], top: str) -> None:
 
 def _rendered(arguments: argparse.Namespace) -> int:
     """Print how the manifests of two use cases differ; both are rendered as if the same values were set."""
-    declare.alone(arguments, "diff", "beside --values", "base")
     if arguments.new is None:
         raise UsageError("packyard diff: name two use cases to render with --values: packyard diff A/USECASE B/USECASE")
     both = []

@@ -19,7 +19,6 @@ import json
 import os
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
-from itertools import count
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -208,11 +207,6 @@ class StepLog(NamedTuple):
                     with suppress(FileNotFoundError):  # pruned by another command
                         sizes[self.folder / entry.name] = entry.stat(follow_symlinks=False).st_size
         return sizes
-
-
-def staged_names(token: str) -> Iterator[str]:
-    """Yield the names of the files that are staged under a token."""
-    return (f".packyard-new-{token}-{number}" for number in count())
 
 
 def _number(file: Path) -> int:
