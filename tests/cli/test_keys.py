@@ -99,12 +99,12 @@ def test_a_key_is_trusted_for_no_channel_that_it_has_not_signed(config: Path, ch
     done("keys", "new", "other", "--no-passphrase")
     refused = packyard("keys", "trust", "other", channel)
     rows = {row["name"]: row["id"][:19] for row in json.loads(done("keys", "list", "-o", "json"))}
-    assert f"names {rows['lab']}… as its signer, and not other ({rows['other']}…)" in refused.stderr
+    assert f"names {rows['lab']}… as its signer, and you trust other ({rows['other']}…)" in refused.stderr
     done("copy", channel, tmp_path / "stripped", "--key", "lab")
     _strip(tmp_path / "stripped")
     done("keys", "untrust", tmp_path / "stripped")
     refused = packyard("keys", "trust", "lab", tmp_path / "stripped")
-    assert "is not signed, by lab" in refused.stderr
+    assert "is not signed, and you require the signature of lab" in refused.stderr
     assert not (config / "keys/channels").exists()
 
 

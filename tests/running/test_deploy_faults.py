@@ -6,12 +6,16 @@ import json
 import os
 import re
 import shlex
+import signal
+import subprocess
+import threading
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+import tiny
 from controlplane import webhooks
 from controlplane.api import Api, Object
 from packyard.core.errors import ConflictError
@@ -186,6 +190,43 @@ def offers(said: str, what: str) -> list[list[str]]:
     found = re.search(rf"run {RUN} {what}\n  (.*) completes it\n  (.*) removes it", said)
     assert found, said
     return [shlex.split(group) for group in found.groups()]
+
+
+def interrupted_midway(api: Api, namespace: str, by: signal.Signals, *words: object) -> tuple[int, str, str]:
+    """Interrupt a command while the server admits a Job; return its exit code, and what it printed.
+
+    The Job is refused after that: the server may not know yet that nobody waits for it any more.
+    """
+    begun, go_on = threading.Event(), threading.Event()
+
+    def slow(request: Object) -> str:
+        if not request["dryRun"]:
+            begun.set()
+            go_on.wait(60)
+        return "" if request["dryRun"] else "too late"
+
+    with webhooks.asked(api, namespace, ["jobs"], slow):
+        command = [*tiny.COMMAND, *map(str, words)]
+        with subprocess.Popen(
+            command, env=tiny.environment(), stdout=subprocess.PIPE, stderr=subprocess.PIPE
+        ) as process:
+            assert begun.wait(60)
+            process.send_signal(by)
+            output, said = (each.decode() for each in process.communicate(timeout=60))
+        go_on.set()
+    return process.returncode, output, said
+
+
+@pytest.mark.parametrize("by", [signal.SIGINT, signal.SIGTERM])
+def test_ctrl_c_takes_back_what_is_applied_on_demand(
+    cluster: Api, namespace: str, config: Path, directory: Path, by: signal.Signals
+) -> None:
+    words = ("deploy", directory, "--kubeconfig", config, "--atomic")
+    code, output, said = interrupted_midway(cluster, namespace, by, *words)
+    assert (code, output) == (130, "")
+    assert f"run {RUN} is taken back: its objects are deleted" in said
+    assert "completes it" not in said
+    assert names(cluster, namespace) == []
 
 
 def test_of_two_who_deploy_a_run_at_once_one_is_refused(client: Kubectl, cluster: Api, namespace: str) -> None:

@@ -139,7 +139,7 @@ def test_of_a_kind_that_is_served_no_longer_there_is_nothing(said: str) -> None:
     assert (found.state, found.reason) == ("incomplete", "Thing run is missing")
 
 
-UNTOUCHED = "nothing has taken up RayJob run yet; packyard doctor DIR says which operator does"
+UNTOUCHED = "nothing has taken up RayJob run yet; packyard doctor says which operators are there"
 
 
 @pytest.mark.parametrize(

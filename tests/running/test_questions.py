@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import json
+import os
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -14,6 +17,7 @@ from packyard.running.doctor.facts import Facts
 from packyard.running.runs.run import LABEL
 from running.patients import deployed, pod, read, running, told
 from running.setups import asking
+from tiny import packyard
 
 Object = dict[str, Any]
 
@@ -181,6 +185,25 @@ def test_kinds_operators_and_queues() -> None:
     ]
     fixes = {each.about: each.fix for each in judged}
     assert fixes["MPIJob of kubeflow.org/v2beta1"].endswith("/v0.8.0/deploy/v2beta1/mpi-operator.yaml")
+
+
+def test_without_a_use_case_the_operators_are_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As whoever keeps a cluster asks before there is a package."""
+    jobset = next(operator for operator in OPERATORS if operator.operator == "JobSet")
+    deployment = running(jobset, "v0.9.0") | {"status": {"availableReplicas": 1}}
+    program = tmp_path / "bin/kubectl"
+    program.parent.mkdir()
+    lines = json.dumps({"kind": "List", "items": [deployment]})
+    config = json.dumps({"contexts": [{"name": "test", "context": {"user": "zoe", "namespace": "ml"}}]})
+    program.write_text(f"#!/bin/sh\ncase \"$*\" in *'config view'*) echo '{config}' ;; *) echo '{lines}' ;; esac\n")
+    program.chmod(0o755)
+    monkeypatch.chdir(tmp_path)
+    done = packyard("doctor", "-v", PATH=f"{program.parent}:{os.environ['PATH']}")
+    assert done.returncode == 0, done.stderr
+    assert "warning: MPI operator: no Deployment of this cluster runs it\n" in done.stdout
+    assert "JobSet" not in done.stdout
+    assert "passed: JobSet v0.9.0" in done.stderr
+    assert "--probe needs DIR" in packyard("doctor", "--probe").stderr
 
 
 def test_what_may_not_be_read_is_unknown_once_for_all_that_need_it() -> None:

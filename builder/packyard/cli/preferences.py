@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from shlex import quote
 
@@ -117,8 +117,7 @@ def trust(address: str) -> Trust:
     ring = keyring()
     if trusted := ring.trusted(address) if ring else ():
         return Trust.of(*trusted, channel=masked(address))
-    own = [replace(ring.public(name), name=name) for name in ring.signing_names()] if ring else []
-    return Trust.of(*own, channel=masked(address)).optional()
+    return Trust.of(*(ring.own() if ring else ()), channel=masked(address)).optional()
 
 
 def trusted_anywhere() -> Trust:

@@ -11,7 +11,7 @@ import os
 from collections.abc import Sequence
 from pathlib import Path
 
-from packyard.cli import declare
+from packyard.cli import declare, libraries
 from packyard.core.errors import InputError, Problem, UsageError
 from packyard.core.files.paths import WORKSPACE
 from packyard.writing.source import library, package, workspace
@@ -52,7 +52,7 @@ def bundles(arguments: argparse.Namespace, workspace: Workspace) -> list[str]:
 
 def find(arguments: argparse.Namespace, *, carried: bool = False) -> Workspace:
     """Return the workspace that the arguments name, or the one around; with ``carried``, packyard's own as the last."""
-    return workspace.read(root(arguments, carried=carried))
+    return libraries.read(root(arguments, carried=carried))
 
 
 def paths(name: str) -> Sequence[str]:

@@ -100,18 +100,25 @@ def serve(folder: Path, fate: str, **spec: Any) -> str:
     return str(folder)
 
 
-def test_what_cannot_start_ends_the_waiting_and_goes_back_by_the_command_that_is_typed(
+def test_what_cannot_start_ends_the_waiting_and_is_taken_back_on_demand(
     cluster: Api, namespace: str, tmp_path: Path
 ) -> None:
+    directory = serve(tmp_path / "server", "unpullable")
+    failing = run("deploy", directory, "--atomic", code=1).stderr
+    name = re.findall(r"run (\S+) is taken back: its objects are deleted", failing)[0]
+    assert f"run {name} is failing: server 0: image cannot be pulled" in failing
+    assert "packyard status" not in failing  # would show nothing any more
+    assert cluster.list("apps/v1", "Deployment", namespace) == []
     run("deploy", serve(tmp_path / "server", "run"))
     changed = serve(tmp_path / "server", "unpullable", minReadySeconds=1)
-    failing = run("deploy", changed, code=1).stderr
-    name = re.findall(r"run (\S+) is failing: server 0: image cannot be pulled", failing)[0]
-    run("rollback", name)
+    assert f"run {name} is deployed again as record 1 has it" in run("deploy", changed, "--atomic", code=1).stderr
+    late = serve(tmp_path / "server", "never-ready", minReadySeconds=1)
+    not_yet = run("deploy", late, "--atomic", "--timeout", "0s", code=1).stderr
+    assert f"run {name} is starting: " in not_yet
+    assert f"run {name} is deployed again as record 3 has it" in not_yet
     (server,) = cluster.list("apps/v1", "Deployment", namespace)
     assert server["spec"].get("minReadySeconds", 0) == 0
-    late = serve(tmp_path / "server", "never-ready", minReadySeconds=1)
-    assert f"run {name} is starting: " in run("deploy", late, "--timeout", "0s", code=1).stderr
-    for seconds in range(1, 9):
+    assert [each["record"] for each in answer("rollback", name, "--list")] == [1, 2, 3, 4, 5]
+    for seconds in range(1, 7):
         run("deploy", serve(tmp_path / "server", "run", minReadySeconds=seconds), "--no-wait")
-    assert [each["record"] for each in answer("rollback", name, "--list")] == [*range(3, 13)], "the newest ten"
+    assert [each["record"] for each in answer("rollback", name, "--list")] == [*range(2, 12)], "the newest ten"

@@ -5,10 +5,13 @@ from __future__ import annotations
 from pathlib import Path
 
 import tiny
-from packyard.writing.source import package, tests
+from packyard.core.bundle import archive
+from packyard.core.bundle.archive import Member
+from packyard.core.digest import Digest
+from packyard.writing.source import library, package, tests
 from packyard.writing.source import workspace as workspaces
 
-LIBRARY = "apiVersion: packyard/v1\nkind: Library\n"
+LIBRARY = b"apiVersion: packyard/v1\nkind: Library\n"
 WORKSPACE = """
 apiVersion: packyard/v1
 kind: Workspace
@@ -19,13 +22,13 @@ kubernetes: ["1.34"]
 channel: https://models.example.com
 libraries:
 - builtin
-- {name: others, path: ./libraries/bundle}
+- {name: bundle, version: "1", digest: DIGEST, from: https://channel.example}
 - {path: ./libraries/parts}
 moved: {OLD: NEW}
 lint:
   rules: [lint/ours.yaml]
   name: {severity: "off", reason: r}
-"""
+""".replace("DIGEST", Digest.of(archive.pack("bundle", [Member(path="packyard.yaml", data=LIBRARY)])))
 PACKAGE = """
 apiVersion: packyard/v1
 kind: Package
@@ -78,7 +81,7 @@ tests:
 def workspace(root: Path) -> Path:
     """Write it."""
     for name in ("bundle", "parts"):
-        tiny.write(root / "libraries" / name / "packyard.yaml", LIBRARY)
+        tiny.write(root / "libraries" / name / "packyard.yaml", LIBRARY.decode())
     tiny.write(root / "packyard.yaml", WORKSPACE)
     tiny.write(root / "LICENSE", "free")
     for folder in ("bases", "overlays/storage", "overlays/programs"):
@@ -91,7 +94,8 @@ def workspace(root: Path) -> Path:
 
 def read(root: Path) -> None:
     """Read every file that an author writes."""
-    here = workspaces.read(root)
+    found = library.find(root, obtain=lambda entry: root / "libraries" / entry.name)
+    here = workspaces.read(root, libraries=found)
     tests.read_all(here, package.read(here, "all"))
 
 

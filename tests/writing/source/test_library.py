@@ -137,7 +137,7 @@ def chain(root: Path) -> None:
     name_libraries(root, "{path: ../l0}")
 
 
-FORMS = "write builtin or {path: ../FOLDER}; packyard get untars a library of a channel"
+FORMS = "write builtin, {path: ../FOLDER} or {name: NAME, version: 1.2.0, digest: sha256:…, from: CHANNEL}"
 
 
 def entry(*entries: str) -> Callable[[Path], None]:
@@ -173,21 +173,11 @@ REFUSED: dict[str, tuple[Callable[[Path], None], str]] = {
         "ws/packyard.yaml:8:3: libraries: names 'parts' twice (give one of them another `name`)",
     ),
     "an unknown word": (entry("builtins"), f"ws/packyard.yaml:7:3: libraries: 'builtins' is not a library ({FORMS})"),
-    "a name that is a path": (
-        entry("{name: ../x, path: ../parts}"),
-        "libraries.name: '../x' cannot be a library's name",
-    ),
-    "our own name": (entry("{name: builtin, path: ../parts}"), "; builtin is packyard's own"),
-    "a bundle of a channel": (
-        entry("{name: zoo-parts, path: ../parts, version: '1.2'}"),
-        f"libraries.version: does not stand here ({FORMS})",
-    ),
-    "a folder of its user, for a library that came as a bundle": (
-        lambda root: (
-            tiny.write(root.parent / "parts/packyard.yaml", HEAD + "libraries: [{path: ../ws}]\n"),
-            tiny.write(root.parent / "parts/packyard.json", "{}"),
-        )[0],
-        "parts/packyard.yaml:5: the library ws is a folder outside of ",
+    "a name that is a path": (entry("{name: ../x, version: '1'}"), "libraries.name: '../x' cannot be a library's name"),
+    "our own name": (entry("{name: builtin, version: '1'}"), "; builtin is packyard's own"),
+    "a bundle that was not fetched": (
+        entry("{name: zoo-parts, version: '1.2'}"),
+        "ws/packyard.yaml:7: the library zoo-parts 1.2 was not fetched (packyard build fetches it)",
     ),
     "an absolute path": (entry("{path: /etc}"), "libraries.path: must be a path from the folder of packyard.yaml"),
 }

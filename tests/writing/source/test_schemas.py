@@ -97,7 +97,7 @@ FAULTS = [
     ("workspace", "- builtin", "- built-in"),
     ("workspace", "{path: ./libraries/parts}", "{path: /parts}"),
     ("workspace", "{path: ./libraries/parts}", "{name: Parts, path: ./libraries/parts}"),
-    ("workspace", "path: ./libraries/bundle", 'version: "1"'),
+    ("workspace", 'version: "1", ', ""),
     ("package", "definitions: [os.example.com]", "definitions: [os]"),
     ("package", "offers: [Resource example.com/p]", "offers: [example.com/p]"),
     ("package", ", offers: [Resource example.com/p]", ""),

@@ -24,8 +24,10 @@ from packyard.cli.rows import Rows
 from packyard.cli.running import clusters, doctor
 from packyard.cli.running.clusters import REFERENCE
 from packyard.core.errors import PackyardError, Problem, UnavailableError, UsageError
+from packyard.running.runs import look, status
 from packyard.running.runs import plan as planning
-from packyard.running.runs import status
+from packyard.running.runs import record as records
+from packyard.running.runs import undeploy as removing
 from packyard.running.runs.kubectl import Kubectl
 from packyard.running.runs.outcome import SUCCEEDED
 from packyard.running.runs.plan import Plan
@@ -69,8 +71,14 @@ def add_flags(parser: argparse.ArgumentParser) -> None:
     """Declare the flags that `rollback` has as well."""
     declare.switch(parser, "--dry-run", "show what would change on the cluster; store nothing")
     declare.switch(parser, "--force", "take over what others have set, and what is no run's")
+    declare.switch(parser, "--atomic", "take back what was applied if the run does not start")
     declare.switch(parser, "--no-wait", "do not wait until the pods run")
     clusters.add_timeout(parser, "how long to wait", PATIENCE)
+
+
+def now() -> str:
+    """Return the time as a record has it."""
+    return datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
 @contextmanager
@@ -86,7 +94,7 @@ def untouched() -> Iterator[None]:
 def check(arguments: argparse.Namespace, verb: str) -> None:
     """Refuse flags that do not go together, before anything is asked."""
     if arguments.dry_run:
-        declare.alone(arguments, verb, "beside --dry-run", "no-wait", "timeout")
+        declare.alone(arguments, verb, "beside --dry-run", "atomic", "no-wait", "timeout")
         if arguments.output != "text":
             raise UsageError(f"packyard {verb}: --dry-run prints a diff alone; packyard {verb} --help")
     if arguments.no_wait:
@@ -94,10 +102,12 @@ def check(arguments: argparse.Namespace, verb: str) -> None:
 
 
 def carry_out(client: Kubectl, arguments: argparse.Namespace, planner: Callable[..., Plan]) -> int:
-    """Plan, and show or carry that out."""
+    """Plan, and show or carry that out.
+
+    With --atomic, the cluster is as it was before a run that does not start, or is interrupted before it does.
+    """
     with untouched():
-        when = datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
-        plan = planner(who=client.who(), when=when, force=arguments.force)
+        plan = planner(who=client.who(), when=now(), force=arguments.force)
         if arguments.dry_run:
             output.data(planning.difference(client, plan))
             for reference in plan.obsolete:
@@ -114,15 +124,43 @@ def carry_out(client: Kubectl, arguments: argparse.Namespace, planner: Callable[
                 _words,
                 clusters.seconds(arguments),
             )
+        ROWS.show([_row(client, plan, run_status)], arguments.output)
+        left = ""
+        _tell_end(
+            client, plan, run_status, hint="" if arguments.atomic and not plan.before else _next(client, plan, "status")
+        )
     except TakenError:
         output.notice("nothing is applied")
         raise
     except (PackyardError, KeyboardInterrupt):
-        output.notice(f"run {plan.record.run} {left}")
+        if arguments.atomic:
+            _take_back(client, plan)
+        elif left:
+            output.notice(f"run {plan.record.run} {left}")
         raise
-    ROWS.show([_row(client, plan, run_status)], arguments.output)
-    _tell_end(client, plan, run_status)
     return 0
+
+
+def _take_back(client: Kubectl, plan: Plan) -> None:
+    """Have the cluster as it was before; where that fails or is interrupted, say so beside what went wrong before."""
+    run, before = plan.record.run, plan.before[-1:]
+    output.note(f"taking back run {run}")
+    try:
+        for last in before:
+            planned = planning.plan_again(
+                client, records.read_run(client, run), last, who=client.who(), when=now(), force=plan.force
+            )
+            planning.carry_out(client, planned)
+            output.notice(f"run {run} is deployed again as record {last.number} has it")
+        if not before:
+            removal = removing.find(client, {run: [plan.record]})
+            look.delete(client, removal.objects)
+            look.delete(client, removal.records)
+            output.notice(f"run {run} is taken back: its objects are deleted")
+    except (PackyardError, KeyboardInterrupt) as failure:
+        if isinstance(failure, PackyardError):
+            output.refusal(failure)
+        output.notice(f"run {run} is not taken back\n{_ways_on(client, plan)}")
 
 
 def _ways_on(client: Kubectl, plan: Plan) -> str:
@@ -154,13 +192,13 @@ def _words(run_status: RunStatus) -> str:
     return f"{run_status.run} {run_status.phrase}{more}"
 
 
-def _tell_end(client: Kubectl, plan: Plan, run_status: RunStatus | None) -> None:
-    """Say what has come of it and what to type next."""
+def _tell_end(client: Kubectl, plan: Plan, run_status: RunStatus | None, *, hint: str) -> None:
+    """Say what has come of it and what to type next; ``hint`` is for a run that does not run."""
     record = plan.record
     count = output.counted(len(plan.objects), "object")
     output.note(f"run {record.run}: {count} applied, recorded as {record.number}")
     if run_status and run_status.state not in (status.RUNNING, SUCCEEDED):
-        raise UnavailableError(Problem(f"run {record.run} {run_status.explained}", hint=_next(client, plan, "status")))
+        raise UnavailableError(Problem(f"run {record.run} {run_status.explained}", hint=hint))
     if run_status and run_status.roles and run_status.state == SUCCEEDED and not plan.absent:
         ending = client.packyard("undeploy", record.run)
         output.warning(f"run {record.run} has ended, and does not run again: {ending} deletes it, then deploy it anew")

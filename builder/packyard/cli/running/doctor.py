@@ -1,6 +1,7 @@
 """Say what keeps a use case from running on a cluster, here and now. No run there is changed, and nothing in DIR.
 
 packyard doctor DIR            as it is set
+packyard doctor                outside of a package: which operators are there
 packyard doctor DIR WORKERS=8  as if this were set
 packyard doctor DIR --probe    also run its pods, small and with a program that
                                looks at their volumes, and delete them
@@ -14,22 +15,24 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Sequence
+from pathlib import Path
 
 from packyard.cli import declare, output, packages
 from packyard.cli.rows import Rows
 from packyard.cli.running import clusters
-from packyard.core.errors import Problem, refuse
+from packyard.core.bundle import shipped
+from packyard.core.errors import Problem, UsageError, refuse
 from packyard.running import doctor, probe
 from packyard.running.doctor.finding import Finding, unknown
 from packyard.running.runs import look, status
 from packyard.running.runs import run as runs
 from packyard.running.runs.kubectl import Kubectl, listed
 from packyard.running.runs.rendered import Rendered
+from packyard.using.options import usecases
 
 ROWS = Rows("answer", "check, severity, about, message, why, fix")
 #: Findings are shown in this order.
 _SEVERITIES = ("error", "warning", "unknown")
-_PATIENCE = 600  # seconds that a probe may take, the pulling of images included
 _MORE = 60  # seconds after which the cluster itself ends pods that nobody waits for any more
 
 
@@ -38,6 +41,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     packages.add_arguments(parser, "[NAME=VALUE…]")
     clusters.add_arguments(parser)
     declare.switch(parser, "--probe", "also run small Jobs as its pods, and delete them")
+    clusters.add_timeout(parser, "how long these may take, the pulling of images included", "3m")
 
 
 def gate(client: Kubectl, rendered: Rendered) -> None:
@@ -57,12 +61,16 @@ def _explained(finding: Finding) -> str:
 
 def run(arguments: argparse.Namespace) -> int:
     """Examine, print the findings, and fail where one is an error."""
+    if not arguments.probe:
+        declare.alone(arguments, "doctor", "without --probe", "timeout")
+    if not arguments.words and not usecases.is_one(Path()) and shipped.package_of(Path()) is None:
+        return _operators(arguments)
     client, rendered, words = clusters.find_for(arguments, "doctor")
     findings = doctor.examine(client, rendered)
     if not _has_errors(findings):
         findings += doctor.refused(client, rendered)
     if arguments.probe and not _has_errors(findings):  # else it would only wait for what is known to be wrong
-        findings += run_probe(client, rendered)
+        findings += run_probe(client, rendered, clusters.seconds(arguments))
     if ROWS.show(findings, arguments.output):
         _show(findings)
     has_errors = _has_errors(findings)
@@ -75,9 +83,9 @@ def _has_errors(findings: Sequence[Finding]) -> bool:
     return any(finding.severity == "error" for finding in findings)
 
 
-def run_probe(client: Kubectl, rendered: Rendered) -> list[Finding]:
+def run_probe(client: Kubectl, rendered: Rendered, seconds: float) -> list[Finding]:
     """Return what the pods of a use case find where they are to run."""
-    made = probe.make(rendered, runs.new_word(), seconds=_PATIENCE + _MORE)
+    made = probe.make(rendered, runs.new_word(), seconds=int(seconds) + _MORE)
     if not made.checks:
         return [unknown("probe", "pods", "this use case has none that could be tried")]
     output.note(f"probe {made.name}: {output.counted(len(made.checks), 'container')} of the use case")
@@ -88,11 +96,22 @@ def run_probe(client: Kubectl, rendered: Rendered) -> list[Finding]:
             lambda: status.read_one(client, record),
             made.is_over,
             lambda now: f"probe {made.name} {now.explained}",
-            _PATIENCE,
+            seconds,
         )
         return made.findings(now)
     finally:  # they end by themselves where whoever interrupts this twice leaves them
         look.delete(client, record.objects)
+
+
+def _operators(arguments: argparse.Namespace) -> int:
+    """Print which operators the cluster has, of those that packages of the catalogue need."""
+    if arguments.probe:
+        raise UsageError("packyard doctor: --probe needs DIR, the folder of a use case")
+    findings = doctor.operated(clusters.find(arguments))
+    if ROWS.show(findings, arguments.output):
+        _show(findings)
+    output.note("packyard doctor DIR asks for all that one use case needs")
+    return int(_has_errors(findings))
 
 
 def _show(findings: Sequence[Finding]) -> None:

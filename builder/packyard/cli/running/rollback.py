@@ -49,7 +49,7 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.list:
         if arguments.record is not None:
             raise UsageError("packyard rollback: RECORD has no meaning beside --list; packyard rollback --help")
-        declare.alone(arguments, "rollback", "beside --list", "dry-run", "force", "no-wait", "timeout")
+        declare.alone(arguments, "rollback", "beside --list", "dry-run", "force", "atomic", "no-wait", "timeout")
         return _list(arguments)
     deploy.check(arguments, "rollback")
     client = clusters.find(arguments)

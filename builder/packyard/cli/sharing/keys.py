@@ -98,7 +98,7 @@ def _signatory(ring: Keyring, name: str, arguments: argparse.Namespace) -> Signa
 def _trust(ring: Keyring, signatories: Sequence[Signatory], channel: str) -> list[_Row]:
     trusted, before = Trust.of(*signatories, channel=masked(channel)), ring.trusted(channel)
     keys = " or ".join(map(trusted.name, trusted.signatories))
-    _check_signed(channel, trusted, keys)
+    _check_signed(channel, trusted)
     ring.trust(channel, signatories)
     output.note(f"{trusted.channel} must be signed by {keys} from now on; to undo: {trusted.let_go}")
     for signatory in before:
@@ -108,25 +108,14 @@ def _trust(ring: Keyring, signatories: Sequence[Signatory], channel: str) -> lis
     return _rows(signatories, normal(channel))
 
 
-def _check_signed(channel: str, trusted: Trust, keys: str) -> None:
+def _check_signed(channel: str, trusted: Trust) -> None:
     """Refuse a channel that none of these keys has signed; in a registry, one of the versions speaks for the others."""
     store = open_channel(channel)
-    index = access.read(store, trusted.optional(), preferences.memory(channel))
-    signers, others = index.signers, index.others
-    packages = index.packages() if as_registry(store) else ()
-    entry = next((package.latest for package in packages if package.latest), None)
-    if entry and (data := provenance.get(store, entry.name, entry.version)):
-        opened = provenance.open(data, trusted.optional(), file=entry.beside(provenance.end(data)))[1]
-        signers, others = opened.signers, opened.others
-    if signers:
-        return
-    if others:
-        hint = "ask its publisher for the public key that signs it"
-        problem = f"names {' and '.join(map(trusted.name, others))} as its signer, and not {keys}"
-    else:
-        hint = f"ask its publisher to sign it: packyard publish --key NAME --to {quote(trusted.channel)}"
-        problem = f"is not signed, by {keys} or any other key"
-    raise InputError(Problem(problem, file=trusted.channel, hint=hint))
+    index = access.read(store, trusted, preferences.memory(channel))
+    for package in index.packages() if as_registry(store) else ():
+        if package.latest:
+            provenance.check_beside(store, package.latest, trusted)
+            return
 
 
 def _untrust(ring: Keyring, channel: str) -> list[_Row]:
@@ -143,9 +132,7 @@ def _untrust(ring: Keyring, channel: str) -> list[_Row]:
 
 
 def _list(ring: Keyring) -> list[_Row]:
-    own: list[_Row] = [
-        {"id": ring.public(name).id, "name": name, "use": "signs", "channel": ""} for name in ring.signing_names()
-    ]
+    own: list[_Row] = [{"id": key.id, "name": key.name, "use": "signs", "channel": ""} for key in ring.own()]
     rows = own + [row for channel in ring.channels() for row in _rows(channel.signatories, channel.address)]
     if not rows:
         output.note("you have no key, and trust none; packyard keys new NAME makes one")

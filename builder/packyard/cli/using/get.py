@@ -150,4 +150,5 @@ def _tell(offer: Offer) -> None:
     """Say which version of which channel it is, and why, and what a library is for."""
     offer.tell(output.note)
     if (entry := offer.entry).kind == LIBRARY:
-        output.note(f"{entry} is a library, to build packages on: name it in packyard.yaml, libraries: [{{path: DIR}}]")
+        example = f"libraries: [{{name: {entry.name}, version: {entry.version}, digest: {entry.tar}}}]"
+        output.note(f"{entry} is a library, to build packages on: name it in packyard.yaml, {example}")

@@ -89,9 +89,7 @@ def examine(kubectl: Kubectl, rendered: Rendered) -> list[Finding]:
     findings = judge(objects, cluster, checks)
     if not any(finding.severity == "error" for finding in findings) and not wanted.there(objects, cluster):
         findings += admission.judge(objects, kubectl)
-    # A command means the cluster of the findings, whatever context is the current one by then.
-    located = f"kubectl {' '.join(map(quote, kubectl.flags))} "
-    return [replace(finding, fix=finding.fix.replace("kubectl ", located)) for finding in findings]
+    return [replace(finding, fix=_located(finding.fix, kubectl)) for finding in findings]
 
 
 def refused(kubectl: Kubectl, rendered: Rendered) -> list[Finding]:
@@ -108,6 +106,14 @@ def questions(objects: Sequence[Object], checks: Sequence[Check] = _ALL) -> Ques
     return reduce(or_, (check.ask(objects) for check in checks))
 
 
+def operated(kubectl: Kubectl) -> list[Finding]:
+    """Return how the operators that packyard knows are on a cluster."""
+    asked = Questions(everywhere=frozenset({"Deployment"}))
+    check = Check("operators", lambda _: asked, lambda _, cluster: kinds.known(cluster))
+    findings = judge((), facts.read(kubectl, asked), (check,))
+    return [replace(finding, fix=_located(finding.fix, kubectl)) for finding in findings]
+
+
 def judge(objects: Sequence[Object], cluster: Facts, checks: Sequence[Check] = _ALL) -> list[Finding]:
     """Return what the facts mean for objects. Checks that lack the same fact are one finding."""
     findings: list[Finding] = []
@@ -122,3 +128,8 @@ def judge(objects: Sequence[Object], cluster: Facts, checks: Sequence[Check] = _
             unknown("rights", ", ".join(abouts), f"not looked at: {reason}", why="an administrator sees more")
         )
     return findings
+
+
+def _located(fix: str, kubectl: Kubectl) -> str:
+    """Return a command that means the cluster of the findings, whatever context is the current one."""
+    return fix.replace("kubectl ", f"kubectl {' '.join(map(quote, kubectl.flags))} ")

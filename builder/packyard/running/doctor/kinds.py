@@ -55,6 +55,16 @@ def operated(objects: Sequence[Object], facts: Facts, others: Sequence[Operator]
         yield from (judge(operator, running_operator) for running_operator in running)
 
 
+def known(facts: Facts) -> Iterator[Finding]:
+    """Find the operators that packyard knows, whatever needs them."""
+    for operator in operators.OPERATORS:
+        running = operators.find(operator, facts.all("Deployment"))
+        yield from (judge(operator, running_operator) for running_operator in running)
+        if operator.definitions and not running:
+            why = "no package that needs it can run here, unless it runs elsewhere"
+            yield warning(_CHECK, operator.operator, _NOBODY, why=why, fix=operator.fix)
+
+
 def judge(operator: Operator, running: operators.RunningOperator) -> Finding:
     """Find an operator well: with a pod that is ready, and new enough."""
     metadata = mapping(running.deployment.get("metadata"))

@@ -195,7 +195,8 @@ class _Run:
                     yield f"{_named(item)} is not ready: {unready}"
             for item in workload.items:
                 if not workload.pods and outcome.is_untouched(item):
-                    yield f"nothing has taken up {_named(item)} yet; packyard doctor DIR says which operator does"
+                    hint = "packyard doctor says which operators are there"
+                    yield f"nothing has taken up {_named(item)} yet; {hint}"
 
     def _of_pods(self, workload: Workload) -> str:
         """Return what is wrong with the first pod in trouble, and with how many others the same is."""
@@ -268,3 +269,11 @@ def choose(run_status: RunStatus, role: str = "", index: int | None = None) -> l
         problem = f"run {run_status.run} has no pod {index}" + (f" of role {wanted}" if wanted else "")
         raise InputError(Problem(problem, hint=f"they are counted from 0 to {last}"))
     return chosen
+
+
+def container(pod: PodStatus, name: str) -> str:
+    """Return the container of this name, or without one that which counts."""
+    if name and name not in pod.containers:
+        hint = suggest(name, pod.containers) or f"its containers: {', '.join(pod.containers)}"
+        raise InputError(Problem(f"pod {pod.name} has no container {name!r}", hint=hint))
+    return name or next(iter(pod.containers), "")

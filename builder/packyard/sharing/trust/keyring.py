@@ -93,7 +93,11 @@ class Keyring:
     def public(self, name: str) -> PublicKey:
         """Return the public key of a private key here."""
         file = self.folder / f"{name}{_PUBLIC}"
-        return PublicKey.parse(regular.read(file, limit=LIMIT), file=str(file))
+        return replace(PublicKey.parse(regular.read(file, limit=LIMIT), file=str(file)), name=name)
+
+    def own(self) -> list[PublicKey]:
+        """Return the public keys of the private keys here, sorted by name."""
+        return list(map(self.public, self.signing_names()))
 
     def signing(self, name: str, passphrase: Callable[[str], bytes]) -> SigningKey:
         """Return a private key; ``passphrase`` is asked for that of a file if it is encrypted."""
@@ -111,9 +115,9 @@ class Keyring:
 
     def named(self, text: str) -> PublicKey:
         """Return the public key in a PEM file, or of a private key here, by its name."""
-        if not os.path.lexists(text) and text in self.signing_names():
-            return replace(self.public(text), name=text)
         if not os.path.lexists(text):
+            if text in self.signing_names():
+                return self.public(text)
             hint = "name the file of a public key, such as NAME.pub.pem, which its publisher hands out"
             raise InputError(Problem("no such file", file=text, hint=hint))
         return replace(PublicKey.parse(regular.read(text, limit=LIMIT), file=text), name=_name_of(text))

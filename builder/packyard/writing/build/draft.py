@@ -68,7 +68,7 @@ class Draft:
 
 def compose_draft(here: Workspace, version: str, name: str) -> Draft:
     """Compose a package, or pack a library as it is. The same sources and version give the same bytes anywhere."""
-    here = workspace.read(here.root_dir, here.sources.memo)  # which notes what this one reads
+    here = workspace.read(here.root_dir, here.sources.memo, here.libraries)  # which notes what this one reads
     draft = _of_library if here.is_library and name == here.name else _of_package
     return replace(draft(here, version, name), inputs=here.sources.inputs)
 
@@ -98,10 +98,10 @@ def _own_files(sources: Sources, package: packages.Package) -> list[Member]:
 
 
 def _of_library(here: Workspace, version: str, name: str) -> Draft:
-    """Describe a library; every part has to be readable, and what it builds on has to be carried by packyard."""
+    """Describe a library; every part has to be readable, and what it builds on has to be published."""
     sources = here.sources
     refuse(
-        entry.problem("is a folder, which users of this library do not have", "build on builtin alone")
+        entry.problem("is a folder, which users of this library do not have", "publish it, and name the bundle")
         for entry in library.entries(here.root_dir)
         if entry.path
     )

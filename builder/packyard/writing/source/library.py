@@ -1,28 +1,30 @@
 """Libraries: trees of bases and overlays that a workspace, or another library, builds on without a copy of its own.
 
     libraries:
-    - builtin            what the installed packyard carries
-    - {path: ../parts}   a folder, called by its last part or by a `name`; `packyard get` untars a published one
+    - builtin                                                        what the installed packyard carries
+    - {path: ../parts}                                               a folder, called by its last part or by a `name`
+    - {name: zoo-parts, version: 1.2.0, digest: sha256:…, from: …}   a bundle in a channel
 
 The library NAME has its place at ``libraries/NAME``: a base that builds on one of its bases says
-``resources: [../../libraries/NAME/bases/job]``, wherever its files are. A library that came as a bundle leads to no
-folder of its user.
+``resources: [../../libraries/NAME/bases/job]``, wherever its files are. ``digest`` is that of the bundle's tar, so that
+the same sources build on the same bytes. A library that was fetched leads to no folder of its user.
 """
 
 from __future__ import annotations
 
 import os
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from posixpath import join
 from typing import NamedTuple
 
-from packyard.core.bundle import manifest
+from packyard.core.bundle import archive, manifest, reference
 from packyard.core.bundle.archive import Member
-from packyard.core.errors import InputError, PackyardError, Problem, refuse
-from packyard.core.files.paths import WORKSPACE
+from packyard.core.digest import Digest
+from packyard.core.errors import InputError, IntegrityError, PackyardError, Problem, refuse
+from packyard.core.files.paths import RECEIPT, WORKSPACE
 from packyard.core.work.memo import Memo
 from packyard.core.yaml.fields import Fields
 from packyard.core.yaml.node import Node, Scalar
@@ -40,15 +42,19 @@ MOST, DEEPEST = 50, 8
 _LEFT = re.compile(r"(^|/)(\.|__pycache__(/|$))|~$")
 #: What libraries are called.
 NAME = re.compile(r"[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?")
-_FORMS = "write builtin or {path: ../FOLDER}; packyard get untars a library of a channel"
+_KEYS = ("name", "version", "digest", "from", "path")
+_FORMS = "write builtin, {path: ../FOLDER} or {name: NAME, version: 1.2.0, digest: sha256:…, from: CHANNEL}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Entry:
-    """One entry of ``libraries``: it has a ``path``, or is packyard's own."""
+    """One entry of ``libraries``: it has a ``path``, or a ``version``, or is packyard's own."""
 
     name: str
     path: str = ""
+    version: str = ""
+    digest: Digest | None = None
+    channel: str = ""
     file: str
     line: int
 
@@ -63,6 +69,10 @@ class Library(NamedTuple):
     place: str
     root_dir: Path
     libraries: tuple[Library, ...]
+
+
+#: Returns the folder of a library that is a bundle.
+Obtain = Callable[[Entry], Path]
 
 
 def places(libraries: Sequence[Library], above: str = "") -> dict[str, Path]:
@@ -82,13 +92,25 @@ def carried_dir() -> Path:
 
 
 def members(sources: Sources) -> list[Member]:
-    """Return the files of a library: its parts, definitions and fragments of READMEs, but no packages."""
-    paths = [path for name in CONTENT for path in (name, *sources.list(name, "**/*"))]
+    """Return the files of a library: its parts, definitions and fragments of READMEs, but no packages.
+
+    Of one that came as a bundle it is all files.
+    """
+    if sources.is_file(manifest.FILE):
+        paths = [path for path in sources.list("", "**/*") if not path.startswith(RECEIPT)]
+    else:
+        paths = [path for name in CONTENT for path in (name, *sources.list(name, "**/*"))]
+        paths = [path for path in paths if not _LEFT.search(path)]
     return [
         Member(path=path, data=sources.read(path), executable=sources.is_executable(path))
         for path in paths
-        if not _LEFT.search(path) and sources.is_file(path)
+        if sources.is_file(path)
     ]
+
+
+def digest(name: str, root_dir: Path) -> Digest:
+    """Return the digest of the tar that the files of a library make."""
+    return Digest.of(archive.pack(name, members(Sources(root_dir))))
 
 
 def entries(root_dir: Path, memo: Memo | None = None) -> list[Entry]:
@@ -114,42 +136,65 @@ def read(fields: Fields) -> list[Entry]:
     return list(by_name.values())
 
 
-def find(root_dir: Path, memo: Memo) -> tuple[Library, ...]:
-    """Find the libraries of a workspace, and those that they build on."""
-    count = 0
+def find(root_dir: Path, memo: Memo | None = None, obtain: Obtain | None = None) -> tuple[Library, ...]:
+    """Find the libraries of a workspace; ``obtain`` is asked for those that are bundles."""
+    return _Search(Memo() if memo is None else memo, obtain or _absent).libraries(root_dir, {})
 
-    def below(folder: Path, within: dict[str, str]) -> tuple[Library, ...]:
-        """Return the libraries of a folder; ``within`` has the names of those that build on it, by real folders."""
-        return tuple(library(entry, _folder(entry, folder), within) for entry in entries(folder, memo))
 
-    def library(entry: Entry, folder: Path, within: dict[str, str]) -> Library:
-        nonlocal count
-        count += 1
-        if count > MOST or len(within) > DEEPEST:
+class _Search:
+    """The search for the libraries of one workspace."""
+
+    def __init__(self, memo: Memo, obtain: Obtain) -> None:
+        self._memo, self._obtain = memo, obtain
+        self._count = 0
+
+    def libraries(self, root_dir: Path, within: dict[str, str], fetched: str = "") -> tuple[Library, ...]:
+        """Return the libraries of a folder; ``within`` has the names of those that build on it, by real folders.
+
+        ``fetched`` is the name of the one of them that came from elsewhere, if one did.
+        """
+        within = within or {os.path.realpath(root_dir): ""}
+        libraries = []
+        for entry in entries(root_dir, self._memo):
+            if entry.path and fetched:
+                says = f"is a folder outside of the library {fetched}, which was fetched"
+                raise InputError(entry.problem(says, "ask whoever publishes that to publish this one, too"))
+            libraries.append(self._library(entry, self._folder(entry, root_dir), within, fetched))
+        return tuple(libraries)
+
+    def _folder(self, entry: Entry, above_dir: Path) -> Path:
+        if entry.version:
+            return self._obtain(entry)
+        if not entry.path:
+            return carried_dir()
+        folder = Path(os.path.normpath(above_dir / entry.path))
+        if not folder.is_dir():
+            raise InputError(entry.problem(f"is not there: no folder {str(folder)!r}", "correct `path`"))
+        return folder
+
+    def _library(self, entry: Entry, root_dir: Path, within: dict[str, str], fetched: str) -> Library:
+        self._count += 1
+        if self._count > MOST or len(within) > DEEPEST:
             raise InputError(entry.problem(f"is one too many: a workspace has at most {MOST}, {DEEPEST} deep"))
-        real = os.path.realpath(folder)
+        real = os.path.realpath(root_dir)
         if real in within:
             circle = " -> ".join((*filter(None, within.values()), entry.name))
             raise InputError(entry.problem(f"builds on itself: {circle}", "remove it from one of them"))
         try:
-            _check(folder, memo)
+            _check(root_dir, self._memo)
         except PackyardError as error:
             raise InputError(entry.problem("cannot be used"), *error.problems) from error
-        return Library(f"{LIBRARIES}/{entry.name}", folder, below(folder, {**within, real: entry.name}))
+        if entry.digest and (tar := digest(entry.name, root_dir)) != entry.digest:
+            says = f"is not what `digest` pins: expected {entry.digest}, its files are {tar}"
+            hint = f"what is published never changes: ask its publisher, or remove {root_dir} to fetch it again"
+            raise IntegrityError(entry.problem(says, hint))
+        fetched = fetched or (entry.name if entry.version else "")
+        libraries = self.libraries(root_dir, {**within, real: entry.name}, fetched)
+        return Library(f"{LIBRARIES}/{entry.name}", root_dir, libraries)
 
-    return below(root_dir, {os.path.realpath(root_dir): ""})
 
-
-def _folder(entry: Entry, above_dir: Path) -> Path:
-    if not entry.path:
-        return carried_dir()
-    if (above_dir / manifest.FILE).is_file():
-        says = f"is a folder outside of {above_dir}, which came as a bundle"
-        raise InputError(entry.problem(says, "ask whoever publishes that to build on builtin alone"))
-    folder = Path(os.path.normpath(above_dir / entry.path))
-    if not folder.is_dir():
-        raise InputError(entry.problem(f"is not there: no folder {str(folder)!r}", "correct `path`"))
-    return folder
+def _absent(entry: Entry) -> Path:
+    raise InputError(entry.problem(f"{entry.version} was not fetched", "packyard build fetches it"))
 
 
 def _check(root_dir: Path, memo: Memo) -> None:
@@ -171,15 +216,38 @@ def _entry(parent: Fields, node: Node) -> Entry | None:
         return None
     before = len(parent.problems)
     fields = Fields(node, parent.file, LIBRARIES, parent.problems)
-    path, name = fields.text("path"), fields.text("name", "")
-    for key in ("version", "digest", "from"):
-        fields.elsewhere(key, _FORMS)
+    texts = {key: text for key in _KEYS if (text := fields.text(key, ""))}
     fields.done()
-    name = name or path.rstrip("/").rpartition("/")[2]
-    if "\0" in path or path.startswith("/"):
-        fields.fault(fields.anything("path"), "path", "must be a path from the folder of packyard.yaml")
-    elif not NAME.fullmatch(name) or name == BUILTIN:
+    is_bundle = {"name", "version"} <= texts.keys() and "path" not in texts
+    if len(parent.problems) == before and not is_bundle and not {"path"} <= texts.keys() <= {"path", "name"}:
+        fields.fault(node, "", "is not a library", _FORMS)
+    if len(parent.problems) > before:
+        return None
+    name = texts.get("name") or texts["path"].rstrip("/").rpartition("/")[2]
+    for key, fault in _faults(name, texts):
+        fields.fault(fields.node.get(key) if fields.node else node, key, fault)
+    if len(parent.problems) > before:
+        return None
+    return Entry(
+        name=name,
+        path=texts.get("path", ""),
+        version=texts.get("version", ""),
+        digest=Digest(texts["digest"]) if "digest" in texts else None,
+        channel=texts.get("from", ""),
+        file=parent.file,
+        line=line,
+    )
+
+
+def _faults(name: str, texts: Mapping[str, str]) -> Iterator[tuple[str, str]]:
+    """Yield what is wrong, each with its key."""
+    if not NAME.fullmatch(name) or name == BUILTIN:
         known = f"; {BUILTIN} is packyard's own" if name == BUILTIN else ""
-        fault = f"{name[:80]!r} cannot be a library's name: add a `name` of lower case words and dashes{known}"
-        fields.fault(fields.anything("name"), "name", fault)
-    return Entry(name=name, path=path, file=parent.file, line=line) if len(parent.problems) == before else None
+        yield "name", f"{name[:80]!r} cannot be a library's name: add a `name` of lower case words and dashes{known}"
+    for key, check in (("version", reference.check_version), ("digest", Digest.parse)):
+        try:
+            check(texts[key]) if key in texts else None
+        except InputError as error:
+            yield key, ": ".join(filter(None, (error.problems[0].message, error.problems[0].hint)))
+    if (path := texts.get("path", "")) and ("\0" in path or path.startswith("/")):
+        yield "path", "must be a path from the folder of packyard.yaml"

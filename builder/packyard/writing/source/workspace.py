@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from posixpath import basename, dirname
@@ -105,14 +105,14 @@ class Workspace:
         return folder
 
 
-def read(root_dir: Path, memo: Memo | None = None) -> Workspace:
+def read(root_dir: Path, memo: Memo | None = None, libraries: Sequence[Library] | None = None) -> Workspace:
     """Read ``packyard.yaml``; nothing that it names may lie outside, but for its libraries.
 
-    ``memo`` is that of a run with many tasks.
+    ``memo`` is that of a run with many tasks. ``libraries`` are those that were found already.
     """
     memo = Memo() if memo is None else memo
-    libraries = library.find(root_dir, memo)
-    sources = Sources(root_dir, memo, library.places(libraries))
+    found = library.find(root_dir, memo) if libraries is None else libraries
+    sources = Sources(root_dir, memo, library.places(found))
     if not sources.is_file(WORKSPACE):
         hint = f"packyard init {quote(str(root_dir))} begins one"
         raise InputError(Problem("no such file, so this is not a workspace", file=sources.shown(WORKSPACE), hint=hint))
@@ -124,7 +124,7 @@ def read(root_dir: Path, memo: Memo | None = None) -> Workspace:
         name=fields.text("name"),
         prefix=fields.text("prefix", _PREFIX if is_library else None).strip("/"),
         license_file=fields.text("license"),
-        libraries=libraries,
+        libraries=tuple(found),
         is_library=is_library,
         kubernetes=tuple(fields.texts("kubernetes")),
         channel=fields.text("channel", "").rstrip("/"),

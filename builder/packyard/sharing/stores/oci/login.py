@@ -24,6 +24,7 @@ from threading import Lock
 from typing import Any
 from urllib.parse import urlencode
 
+from packyard.core.bundle import record
 from packyard.core.errors import InputError, PackyardError, Problem, UnavailableError
 from packyard.core.files import regular
 from packyard.sharing.stores.client import Answer, Client, Request, basic, origin
@@ -91,8 +92,8 @@ class Login:
             return basic(account.user, account.password) if "basic" in wanted and account.user else ""
         answer = self._client.ask(_token_request(account, wanted["bearer"], repository))
         if answer.status == 200:
-            token = _json(answer.body).get("token") or _json(answer.body).get("access_token")
-            if not isinstance(token, str) or not _TOKEN.fullmatch(token):
+            token = record.parse_any(answer.body, _token, file=answer.request.place)
+            if not _TOKEN.fullmatch(token):
                 raise answer.request.refusal("the token server sent no token", "try again later")
             return f"Bearer {token}"
         log_in = f"docker login {self._address.host}"
@@ -189,13 +190,15 @@ def _by_helper(helper: str, server: str, file: Path) -> Iterator[Account]:
     yield Account(identity=secret) if user == _TOKEN_USER else Account(user=user, password=secret)
 
 
-def _json(data: bytes, file: Path | None = None) -> dict[str, Any]:
-    """Read a JSON object; what is none is an error if it is in a file, and otherwise empty."""
+def _token(fields: record.Record) -> str:
+    return fields.take("token", record.text, "") or fields.take("access_token", record.text, "")
+
+
+def _json(data: bytes, file: Path) -> dict[str, Any]:
+    """Read the JSON object in a file."""
     try:
         return _mapping(json.loads(data))
     except (ValueError, RecursionError) as error:
-        if file is None:
-            return {}
         raise InputError(Problem("is not JSON", file=str(file), hint="log in again")) from error
 
 

@@ -7,6 +7,7 @@ import re
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from typing import Any
 from urllib.parse import quote, urlencode
 
 from packyard.core.bundle import record
@@ -56,13 +57,13 @@ class Registry:
 
     def manifest(self, repository: str, reference: str) -> bytes | None:
         """Return the manifest of a tag or a digest, None if there is none; `HiddenError` if it is not shown."""
-        request = self._request("GET", repository, f"manifests/{reference}", reference)
-        answer = self._ask(repository, replace(request, headers={"Accept": f"{MANIFEST_TYPE}, {INDEX_TYPE}"}))
+        headers = {"Accept": f"{MANIFEST_TYPE}, {INDEX_TYPE}"}
+        answer = self._send("GET", repository, f"manifests/{reference}", reference, headers=headers)
         if answer.status == 404:
             return None
         self._check(answer, 200)
         if ":" in reference:
-            Digest.parse(reference).verify(answer.body, what=request.place)
+            Digest.parse(reference).verify(answer.body, what=answer.request.place)
         return answer.body
 
     def write_manifest(self, repository: str, reference: str, data: bytes, kind: str = MANIFEST_TYPE) -> Answer:
@@ -70,9 +71,8 @@ class Registry:
         if repository not in self._prepared:
             self.upload(repository, EMPTY)
             self._prepared.add(repository)
-        request = self._request("PUT", repository, f"manifests/{reference}", reference)
-        request = replace(request, headers={"Content-Type": kind}, body=data)
-        return self._written(lambda: self._ask(repository, request))
+        path, more = f"manifests/{reference}", {"headers": {"Content-Type": kind}, "body": data}
+        return self._written(lambda: self._send("PUT", repository, path, reference, **more))
 
     def _written(self, write: Callable[[], Answer]) -> Answer:
         """Write something; registries refuse some of those that write at the same moment, and these try again."""
@@ -85,7 +85,7 @@ class Registry:
 
     def delete(self, repository: str, digest: Digest) -> None:
         """Delete a manifest, where the registry lets that be done."""
-        answer = self._ask(repository, self._request("DELETE", repository, f"manifests/{digest}", digest))
+        answer = self._send("DELETE", repository, f"manifests/{digest}", digest)
         self._check(answer, 200, 202, 204, *_NOT_DELETED)
 
     # Referrers: the registry lists them, or, where it does not, a tag made of the subject's digest does.
@@ -94,7 +94,7 @@ class Registry:
         """Return what refers to a manifest."""
         answer = None
         if self._has_api:
-            answer = self._ask(repository, self._request("GET", repository, f"referrers/{subject}", subject))
+            answer = self._send("GET", repository, f"referrers/{subject}", subject)
             self._has_api = answer.status not in _NO_API
         data = answer.body if answer and answer.status == 200 else self.manifest(repository, _tag(subject))
         return manifests.parse_list(data, what=self.place(repository, subject)) if data else []
@@ -118,9 +118,8 @@ class Registry:
 
     def blob(self, repository: str, layer: Descriptor) -> bytes:
         """Return a blob's bytes, or raise `NotFoundError`, or `TooLongError` or `IntegrityError` for other bytes."""
-        request = self._request("GET", repository, f"blobs/{layer.digest}", layer.digest)
-        answer = self._check(self._ask(repository, replace(request, limit=layer.size)), 200)
-        layer.digest.verify(answer.body, what=request.place)
+        answer = self._send("GET", repository, f"blobs/{layer.digest}", layer.digest, limit=layer.size)
+        layer.digest.verify(self._check(answer, 200).body, what=answer.request.place)
         return answer.body
 
     def upload(self, repository: str, data: bytes) -> None:
@@ -128,20 +127,19 @@ class Registry:
         self._written(lambda: self._upload(repository, Digest.of(data), data))
 
     def _upload(self, repository: str, digest: Digest, data: bytes) -> Answer:
-        begin = self._request("POST", repository, f"blobs/uploads/?mount={digest}", digest)
-        answer = self._ask(repository, begin)
+        answer = self._send("POST", repository, f"blobs/uploads/?mount={digest}", digest)
         if answer.status != 202:  # 201 where it has the blob in another repository
             return answer
-        location = target(begin, answer.url, answer.headers.get("location", ""))
+        location = target(answer.request, answer.url, answer.headers.get("location", ""))
         url = f"{location}{'&' if '?' in location else '?'}{urlencode({'digest': digest})}"
         headers = {"Content-Type": "application/octet-stream"}
-        return self._ask(repository, replace(begin, method="PUT", url=url, headers=headers, body=data))
+        return self._send("PUT", repository, "", digest, url=url, headers=headers, body=data)
 
     # Tags.
 
     def tags(self, repository: str) -> Sequence[str]:
         """Return all tags of a repository; none if there is no such repository, `HiddenError` if it is not shown."""
-        request = replace(self._request("GET", repository, "tags/list"), limit=record.LIMIT)
+        request = self._request("GET", repository, "tags/list", limit=record.LIMIT)
         tags: dict[str, None] = {}
         for _ in range(_PAGES):
             answer = self._ask(repository, request)
@@ -165,9 +163,13 @@ class Registry:
 
     # Requests.
 
-    def _request(self, method: str, repository: str, path: str, reference: str = "") -> Request:
+    def _send(self, method: str, repository: str, path: str, reference: str, **more: Any) -> Answer:
+        return self._ask(repository, self._request(method, repository, path, reference, **more))
+
+    def _request(self, method: str, repository: str, path: str, reference: str = "", **more: Any) -> Request:
         url = f"{self._address.url}/v2/" + (f"{quote(repository)}/{path}" if repository else "")
-        return Request(method=method, url=url, place=self.place(repository, reference), limit=manifests.LARGEST)
+        how = {"url": url, "limit": manifests.LARGEST, **more}
+        return Request(method=method, place=self.place(repository, reference), **how)
 
     def _check(self, answer: Answer, *statuses: int) -> Answer:
         if answer.status not in statuses:
