@@ -33,14 +33,13 @@ KILLS = int(os.environ.get("PACKYARD_KILLS", "100" if sample.WHOLE else "10"))
 
 #: What changes files, and what looks at them.
 _READ = ("access", "lstat", "fstat", "stat", "scandir", "read", "pread", "lseek", "listxattr", "getxattr")
-_CHANGE = ("open", "write", "fsync", "fchmod", "fchown", "setxattr", "removexattr", "posix_fallocate", "ftruncate")
+_CHANGE = ("open", "write", "fsync", "fchmod", "fchown", "setxattr", "removexattr", "ftruncate")
 _NAMES = ("link", "rename", "replace", "unlink", "mkdir")
 #: What changes names and bytes.
 CHANGING = (*_CHANGE, *_NAMES)
 _CALLS = (*((os, name) for name in (*_READ, *_CHANGE, *_NAMES)), (fcntl, "flock"))
 #: What a disk that is full fails at, and what it may break beside.
-WRITING = ("open", "write", "fsync", "fchmod", "posix_fallocate", "ftruncate", "link", "rename", "replace", "unlink")
-_IN_PARTS = ("write", "posix_fallocate")
+WRITING = ("open", "write", "fsync", "fchmod", "ftruncate", "link", "rename", "replace", "unlink")
 
 
 #: A user without a name.
@@ -78,12 +77,9 @@ class Faulty:
             file = next((os.fspath(given) for given in args[:1] if isinstance(given, (str, Path))), None)
             with self._lock:  # whoever does a half has to be the one that fails behind it
                 self._count(file)
-                if name in _IN_PARTS and self.calls + 1 == self.at:
-                    if name == "write":
-                        real(args[0], bytes(args[1])[: len(args[1]) // 2])
-                    elif args[2] > 1:
-                        real(args[0], args[1], args[2] // 2)
-                if name in _IN_PARTS:
+                if name == "write" and self.calls + 1 == self.at:
+                    real(args[0], bytes(args[1])[: len(args[1]) // 2])
+                if name == "write":
                     self._count(file)
             return real(*args, **kwargs)
 

@@ -97,20 +97,6 @@ def test_all_verbs_look_in_one_order_and_say_where(
     assert packyard("list", "--from", channel).stderr == f"from {channel} (--from)\n{unsigned}\n"
 
 
-@pytest.mark.nightly
-def test_packages_of_the_workspace_here_count_only_where_they_are_named(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    done("init", tmp_path / "zoo")
-    done("new", "hello", "--base", "claim", "--storage", "efs", "--workspace", tmp_path / "zoo")
-    monkeypatch.chdir(tmp_path / "zoo")
-    assert "hello" not in done("list")
-    found = packyard("list", "--workspace", ".")
-    assert found.stdout.splitlines()[1].split()[0] == "hello"
-    assert found.stderr == "from the workspace .\n"
-    assert packyard("get", "hello").returncode == 1
-
-
 @pytest.mark.parametrize(
     ("verb", "offered"), [("show", b"llm-serving/one-node\n"), ("run", b"llm-serving/one-node\n"), ("get", b"")]
 )

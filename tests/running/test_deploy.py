@@ -39,12 +39,6 @@ def planned(client: Kubectl, *objects: Object, force: bool = False, run: str = "
     return deploying.plan(client, rendered(*objects, run=run), who="ann", when=WHEN, force=force)
 
 
-@pytest.mark.nightly
-def test_what_has_no_name_of_a_run_is_called_by_package_and_use_case(untarred: Callable[[str], Path]) -> None:
-    directory = untarred("mnist-fp32-training-k8s")
-    assert Rendered.of(directory / "claim", {}, path=os.environ["PATH"]).run == "mnist-fp32-training-k8s-claim"
-
-
 def test_a_run_has_its_name_on_all_objects_and_pods_and_a_record(
     untarred: Callable[[str], Path], client: Kubectl, cluster: Api, namespace: str
 ) -> None:
@@ -201,15 +195,6 @@ def test_secrets_are_never_recorded_and_may_change(client: Kubectl) -> None:
     shown = deploying.difference(client, planned(client, secret(password="four"), job())).decode()
     assert "***" in shown
     assert "Zm91cg" not in shown
-
-
-def test_the_difference_is_what_would_change(client: Kubectl, cluster: Api, namespace: str) -> None:
-    made(client, config_map(a="1"))
-    before = cluster.read(config_map(), namespace).body
-    shown = deploying.difference(client, planned(client, config_map(a="2"), config_map("more", a="1"))).decode()
-    assert {'-  a: "1"', '+  a: "2"', "+  name: more"} <= set(shown.splitlines())
-    assert cluster.read(config_map(), namespace).body == before
-    assert deploying.difference(client, planned(client, config_map(a="1"))) == b""
 
 
 @pytest.mark.parametrize(

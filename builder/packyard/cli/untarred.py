@@ -58,7 +58,9 @@ class Untarred:
             where = str(self.folder / manifest.FILE)
             problems.append(Problem(f"is not that of {self.name} in {source}", file=where))
         message = f"the bundle of {self.name} that this folder came from is needed, and was not found"
-        hint = f"where did you get it? --from CHANNEL, or --base {quote(self.described.name)}.tar.gz"
+        file, here = f"{quote(self.described.name)}.tar.gz", quote(str(self.folder))
+        typed = f"packyard diff {file} {here}, packyard upgrade {here} --base {file}"
+        hint = f"where did you get it? --from CHANNEL; or name the file: {typed}"
         raise InputError(*problems, Problem(message, file=str(self.folder), hint=hint))
 
     def _is_of(self, bundle: Bundle) -> bool:

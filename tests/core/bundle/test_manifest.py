@@ -48,9 +48,9 @@ def test_keeps_unknown_fields_at_every_level() -> None:
     assert Manifest.parse(data).to_bytes() == data
 
 
-def test_verify_names_every_file_that_differs_is_missing_or_is_extra() -> None:
+def test_comparing_names_every_file_that_differs_is_missing_or_is_extra() -> None:
     with pytest.raises(IntegrityError) as caught:
-        MANIFEST.verify([Member(path="README.md", data=b"# other\n"), Member(path="z.sh", data=b"")])
+        MANIFEST.compare(file_digests([Member(path="README.md", data=b"# other\n"), Member(path="z.sh", data=b"")]))
     lines = str(caught.value).splitlines()
     assert lines[0].startswith("README.md: expected sha256:")
     assert ", found sha256:" in lines[0]

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from packyard.using.setting import set_values
+
 
 def one_setter(name: str = "V", value: str = "old", *, is_set: bool = False) -> str:
     """Return a Krmfile that defines a setter; ``value`` is as it stands there."""
@@ -36,3 +38,14 @@ def make_package(root: Path) -> Path:
 def field_values(root: Path) -> set[str]:
     """Return the values that the field has in the files of such a package."""
     return {(root / name).read_text("utf-8").split()[1] for name in FILES}
+
+
+def set_to(root: Path, value: str) -> None:
+    """Set the setter of such a package."""
+    set_values(root, {"V": [value]})
+
+
+def edit(file: Path) -> None:
+    """Edit a file as somebody does by hand."""
+    with file.open("a", encoding="utf-8") as stream:
+        stream.write("mine: by hand\n")

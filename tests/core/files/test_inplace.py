@@ -7,8 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from core.files.krmfiles import field_values, make_package
-from core.files.packages import set_to
+from core.files.krmfiles import field_values, make_package, set_to
 from packyard.core.files import inplace
 
 

@@ -10,8 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from core.files.krmfiles import field_values, make_package, one_setter
-from core.files.packages import set_to
+from core.files.krmfiles import field_values, make_package, one_setter, set_to
 from packyard.core.errors import UnavailableError
 from packyard.core.files import exclusive
 from packyard.core.files.steps import StepLog

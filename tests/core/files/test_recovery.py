@@ -11,8 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from core.files.krmfiles import FIELD, FILES, field_values, make_package, one_setter
-from core.files.packages import edit, set_to
+from core.files.krmfiles import FIELD, FILES, edit, field_values, make_package, one_setter, set_to
 from faults import Faulty, content, forked, leftovers, recover
 from packyard.cli import state
 from packyard.core.files.steps import StepLog

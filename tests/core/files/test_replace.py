@@ -9,8 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from core.files.krmfiles import FIELD, make_package
-from core.files.packages import edit, set_to
+from core.files.krmfiles import FIELD, edit, make_package, set_to
 from faults import content, leftovers
 from packyard.core.errors import ConflictError, UnavailableError
 from packyard.core.files import atomic, inplace, replace

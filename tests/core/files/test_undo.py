@@ -124,29 +124,8 @@ def test_redo_makes_again_what_was_undone_but_for_files_that_are_changed_otherwi
 
 ENTRY = {"root": "/R", "title": "t", "ends": "done", "instead": "", "files": {"r.yaml": [1, 1]}}
 ODD = [
-    "",
-    "null",
-    "{}",
-    "[]",
-    "[" * 100_000,
-    '"\\ud800"',
-    *(
-        json.dumps({**ENTRY, **odd}) + "\nxy"
-        for odd in (
-            {"root": "relative"},
-            {"root": "/a\0b"},
-            {"root": 5},
-            {"title": None},
-            {"ends": "open"},
-            {"instead": "../x"},
-            {"files": {"/etc/passwd": [1, 1]}},
-            {"files": {"../x": [1, 1]}},
-            {"files": {"x": None}},
-            {"files": {"x": ["a", "b"]}},
-            {"files": {"x": [1, 2]}},
-            {"files": {"\ud800": [1, 1]}},
-        )
-    ),
+    *("", "null", "{}", "[]", "[" * 100_000),
+    *(json.dumps({**ENTRY, "files": {"x": odd}}) + "\nxy" for odd in (None, ["a", "b"], [1, 2])),
 ]
 
 

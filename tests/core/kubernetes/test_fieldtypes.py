@@ -6,6 +6,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+from core.files.krmfiles import one_setter
+
 SET = """
 import sys
 from packyard.cli.main import main
@@ -13,14 +15,6 @@ code = main(sys.argv[1:])
 modules = {name: module for name, module in sorted(sys.modules.items()) if name.startswith("packyard.")}
 print(*modules, *(f"dataclass:{name}" for name in modules if hasattr(modules[name], "dataclass")), file=sys.stderr)
 sys.exit(code)
-"""
-KRMFILE = """\
-apiVersion: config.k8s.io/v1alpha1
-kind: Krmfile
-openAPI:
-  definitions:
-    io.k8s.cli.setters.WORKERS:
-      x-k8s-cli: {setter: {name: WORKERS, value: "2"}}
 """
 JOB = """\
 apiVersion: batch/v1
@@ -33,7 +27,7 @@ spec:
 
 def test_set_loads_of_this_room_the_types_of_fields_and_the_names_of_kustomizations(tmp_path: Path) -> None:
     """A setter binds a field of any type, and the field's own type decides how the value is written."""
-    (tmp_path / "Krmfile").write_text(KRMFILE)
+    (tmp_path / "Krmfile").write_text(one_setter("WORKERS", "2"))
     (tmp_path / "job.yaml").write_text(JOB)
     words = ["set", str(tmp_path), "WORKERS", "3"]
     done = subprocess.run([sys.executable, "-c", SET, *words], capture_output=True, text=True, check=True)

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from packyard.using.upgrade.difference import Change, compare
+from packyard.using.upgrade.change import Change
+from packyard.using.upgrade.difference import compare
 
 KRMFILE = """\
 apiVersion: config.k8s.io/v1alpha1

@@ -154,12 +154,3 @@ def test_a_slip_in_a_role_of_the_cluster_or_an_account_of_the_packages_namespace
     assert text != CLUSTER_ROLE
     found = lint(PackageFiles(b"kind: Krmfile\n", {"a.yaml": text.encode()}))
     assert [each.hint for each in found if each.rule == "dangling-reference"] == ([hint] if hint else [])
-
-
-def test_a_value_that_a_setter_forgot_in_several_places_is_told_once() -> None:
-    text = "apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: NAME\ndata:\n  directory: run-of-many-words"
-    krmfile = KRMFILE.partition("    io.k8s.cli.sub")[0].replace("value: run", "value: run-of-many-words")
-    files = {f"{name}.yaml": f"{text.replace('NAME', name)}\n".encode() for name in "abc"}
-    files["d.yaml"] = f"{text.replace('NAME', 'd')}{COMMENT}\n".encode()
-    (one,) = (each for each in lint(PackageFiles(krmfile.encode(), files)) if each.rule == "forgotten-field")
-    assert (one.file, one.line, one.hint) == ("a.yaml", 6, "bind it to NAME as well; likewise b.yaml:6, c.yaml:6")

@@ -17,6 +17,7 @@ from __future__ import annotations
 import argparse
 import os
 from collections.abc import Sequence
+from dataclasses import asdict
 
 from packyard.cli import compared, declare, output, packages, unified, untarred
 from packyard.cli.rows import Rows
@@ -24,7 +25,8 @@ from packyard.core.errors import InputError, Problem, UsageError
 from packyard.using.render import every
 from packyard.using.render.render import render
 from packyard.using.upgrade import report
-from packyard.using.upgrade.difference import Change, compare, compare_all
+from packyard.using.upgrade.change import Change
+from packyard.using.upgrade.difference import compare, compare_all
 
 FIELDS = "package, where, what, name, path, change, before, after, setter, note, breaking"
 ROWS = Rows("difference", FIELDS)
@@ -38,7 +40,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("old", metavar="A", nargs="?", help=f"{what} (default: here)")
     parser.add_argument("new", metavar="B", nargs="?", help="as A; without it A is an untarred package")
     declare.value(parser, "--from CHANNEL", "the channel that has NAME@VERSION", dest="channel")
-    declare.value(parser, "--base FILE", "the bundle that an untarred package came from")
     packages.add_values(parser, "compare what two use cases render to with the values of this file")
 
 
@@ -49,9 +50,9 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.new is None:
         listed, top = _with_origin(arguments)
     else:
-        declare.alone(arguments, "diff", "beside A and B", "base")
         listed, top = _between(arguments), ""
-    if ROWS.show([report.document(name, change) for name, change in listed], arguments.output):
+    rows = [{"package": name, **asdict(change), "breaking": change.is_breaking} for name, change in listed]
+    if ROWS.show(rows, arguments.output):
         _show(listed, top)
     breaking = sum(change.is_breaking for _, change in listed)
     summary = output.counted(len(listed), "difference") + (f", {breaking} BREAKING" * bool(breaking))
@@ -80,7 +81,7 @@ def _with_origin(arguments: argparse.Namespace) -> tuple[list[_Listed], str]:
     if not top.is_dir():
         raise UsageError("packyard diff: B is missing: name two packages, or the folder of an untarred one")
     hint = "name what to compare it with: packyard diff A B"
-    bundle = untarred.base(top, arguments.channel, arguments.base, hint)
+    bundle = untarred.read(top, hint).base(arguments.channel)
     before, after = compared.files_of(bundle.members), compared.files(top)
     if below and not any(path.startswith(below) for path in (*after, *before)):
         hint = "packyard diff . NAME@VERSION compares a package with another version"
@@ -110,7 +111,6 @@ def _show(listed: Sequence[_Listed], top: str) -> None:
 
 def _rendered(arguments: argparse.Namespace) -> int:
     """Print how the manifests of two use cases differ; both are rendered as if the same values were set."""
-    declare.alone(arguments, "diff", "beside --values", "base")
     if arguments.new is None:
         raise UsageError("packyard diff: name two use cases to render with --values: packyard diff A/USECASE B/USECASE")
     both = []

@@ -17,7 +17,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from shlex import quote
 
-from packyard.cli import declare, output, state, unified
+from packyard.cli import declare, output, state
 from packyard.cli import directory as directories
 from packyard.cli.rows import Rows
 from packyard.core.errors import ConflictError, InputError, PackyardError, Problem, UnavailableError
@@ -34,7 +34,6 @@ LIST = Rows("change", "step, title, time, files", when="--list", columns="STEP, 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the verb's arguments."""
     directories.add_arguments(parser)
-    declare.dry_run(parser)
     declare.switch(parser, "--yes", "undo without asking an older change, or one of several packages")
     way = parser.add_mutually_exclusive_group()
     way.add_argument("--list", action="store_true", help="list the changes that can be undone, the newest first")
@@ -45,27 +44,27 @@ def run(arguments: argparse.Namespace) -> int:
     """Undo changes, and print the names of their files."""
     directory = directories.only(arguments.words, "undo")
     if arguments.list:
-        declare.alone(arguments, "undo", "beside --list", "dry-run", "yes")
+        declare.alone(arguments, "undo", "beside --list", "yes")
         return _list(directory, arguments.output)
     log, places = _log(), (directory, *_also(directory))
-    if not arguments.dry_run:
-        with Tree(directory).locked(log):  # finishes an interrupted change first
-            pass
+    with Tree(directory).locked(log):  # finishes an interrupted change first
+        pass
     step = (undo.undone if arguments.redo else undo.last)(log, *places)
     if not Path(step.root).is_dir():
         hint = "packyard undo DIR is for one package, and --list shows all changes"
         problem = f"is gone, so {step.title} cannot be undone"
         raise InputError(Problem(problem, file=os.path.relpath(step.root), hint=hint))
-    if arguments.dry_run:
-        state.tell_pending(Tree(directory))
-        return _show((step, undo.taken_back(step, Tree(Path(step.root)), _merged)), arguments, directory)
-    if arguments.redo:
-        return _show(undo.redo(log, *places, merge=_merged), arguments, directory, "done again")
-    if (newer := undo.newer(log, step, *places)) and not arguments.yes:
+    is_asked = not (arguments.redo or arguments.yes)
+    if is_asked and (newer := undo.newer(log, step, *places)):
         _ask(f"the files do not show the last change, {newer.title}; the one before it is {step.title}", directory)
-    elif len(usecases.packages(directory)) > 1 and not arguments.yes:
+    elif is_asked and len(usecases.packages(directory)) > 1:
         _ask(f"of several packages here {os.path.relpath(step.root)} was changed last, by {step.title}", directory)
-    return _show(undo.undo(log, *places, merge=_merged), arguments, directory, "undone")
+    step, files = (undo.redo if arguments.redo else undo.undo)(log, *places, merge=_merged)
+    if ROWS.show([(step.title, list(_files(step, files)))], arguments.output):
+        for name in sorted(files):
+            output.line(os.path.relpath(step.path(name)))
+        output.note(f"{'done again' if arguments.redo else 'undone'}: {step.title}")
+    return 0
 
 
 def _ask(told: str, directory: Path) -> None:
@@ -107,22 +106,6 @@ def _merged(path: str, then: bytes | None, now: bytes | None, back: bytes | None
         problem = "was changed since in the same lines, and would lose that; nothing was taken back"
         raise ConflictError(Problem(problem, file=os.path.relpath(path), line=place, hint=hint))
     return data
-
-
-def _show(made: tuple[Step, Contents], arguments: argparse.Namespace, directory: Path, word: str = "") -> int:
-    """Print a step with the bytes that its files get, as a diff where nothing was written."""
-    step, files = made
-    if not ROWS.show([(step.title, list(_files(step, files)))], arguments.output):
-        return 0
-    if word:
-        for name in sorted(files):
-            output.line(os.path.relpath(step.path(name)))
-        output.note(f"{word}: {step.title}")
-        return 0
-    root_dir, tree = os.path.realpath(directory), Tree(Path(step.root))
-    changes = {step.path(name): (undo.content(tree, name), data) for name, data in files.items()}
-    unified.diffs(directory, {os.path.relpath(path, root_dir): both for path, both in changes.items()})
-    return 0
 
 
 def _also(directory: Path) -> list[Path]:

@@ -47,7 +47,7 @@ class Bundle:
         if described is None:
             raise IntegrityError(Problem(f"has no {manifest.FILE}", hint="is this the tarball of a package?"))
         opened = Manifest.parse(described)
-        opened.verify(members)
+        opened.compare(manifest.file_digests(members))
         if opened.name != top:
             raise IntegrityError(f"the top directory is {top!r}, the name in {manifest.FILE} {opened.name!r}")
         return cls(manifest=opened, members=tuple(members), tar=Digest.of(packed), data=data)

@@ -117,12 +117,11 @@ class Manifest:
         own = (require for require in self.requires if words.issuperset(require.words))
         return tuple(dict.fromkeys([*own, *(required for name in options for required in self.options.get(name, ()))]))
 
-    def verify(self, members: Iterable[Member]) -> None:
-        """Raise `IntegrityError`, naming every file that differs, is missing or extra; ``packyard.json`` is ignored."""
-        self.compare(file_digests(members))
-
     def compare(self, digests: Mapping[str, Digest]) -> None:
-        """Compare the digests of files by their paths, as `verify` does."""
+        """Compare the digests of files by their paths; ``packyard.json`` is ignored.
+
+        Raise `IntegrityError`, naming every file that differs, is missing or extra.
+        """
         digests = {path: digest for path, digest in digests.items() if path != FILE}
         problems = [
             _difference(path, self.files.get(path), digests.get(path)) for path in sorted({*self.files, *digests})

@@ -1,14 +1,13 @@
 """One writer at a time: a writer locks its folder exclusively, and each folder above it in shared mode.
 
-So it waits for writers of the same folder, of folders above and of folders below. The locks are the system's, on the
-folders themselves: they leave no file, and end with their process.
+So it waits for writers of the same folder, and a while for those of folders above and below. The locks are the
+system's, on the folders themselves: they leave no file, and end with their process.
 """
 
 from __future__ import annotations
 
 import fcntl
 import os
-import stat
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -17,8 +16,7 @@ from time import monotonic, sleep
 from packyard.core.errors import Problem, UnavailableError
 
 _FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC
-#: Seconds to wait in silence for one's own folder, and in all for one that other users may lock: they must not be able
-#: to stop everybody.
+#: Seconds to wait in silence for the folder itself, and in all for one above, which others may lock for ever.
 _SILENCE, _PATIENCE = 1, 5
 
 
@@ -30,13 +28,15 @@ def held(root: str, tell: Callable[[str], object] = lambda _: None) -> Iterator[
         for folder in map(str, reversed(Path(root).parents)):  # from the top, as every writer does: no deadlock
             with suppress(OSError):  # if we cannot open or lock it, no other writer of this user can
                 handles.append(os.open(folder, _FOLDER))
-                _share(handles[-1], folder, tell)
+                take(handles[-1], fcntl.LOCK_SH, _PATIENCE)
         try:
             handles.append(os.open(root, _FOLDER))
         except OSError as error:
             raise UnavailableError(Problem(error.strerror or str(error), file=root)) from error
         try:
-            _lock(handles[-1], fcntl.LOCK_EX, root, tell)
+            if not take(handles[-1], fcntl.LOCK_EX, _SILENCE):
+                tell(f"{root}: another command is changing this folder; waiting until it ends")
+                fcntl.flock(handles[-1], fcntl.LOCK_EX)
         except OSError as error:
             message = f"cannot be locked for one writer at a time: {error.strerror or error}; nothing was changed"
             hint = "some file systems have no locks: work on a copy elsewhere"
@@ -45,22 +45,6 @@ def held(root: str, tell: Callable[[str], object] = lambda _: None) -> Iterator[
     finally:
         for handle in handles:
             os.close(handle)
-
-
-def _share(handle: int, folder: str, tell: Callable[[str], object]) -> None:
-    """Lock a folder in shared mode; wait without limit for one's own, only for a while for those of others."""
-    state = os.fstat(handle)
-    if state.st_uid == os.geteuid() and not state.st_mode & stat.S_IWOTH:
-        _lock(handle, fcntl.LOCK_SH, folder, tell)
-    else:
-        take(handle, fcntl.LOCK_SH, _PATIENCE)
-
-
-def _lock(handle: int, kind: int, folder: str, tell: Callable[[str], object]) -> None:
-    """Wait for a lock, after a second with a word about it."""
-    if not take(handle, kind, _SILENCE):
-        tell(f"{folder}: another command is changing this folder; waiting until it ends")
-        fcntl.flock(handle, kind)
 
 
 def take(handle: int, kind: int, seconds: float) -> bool:

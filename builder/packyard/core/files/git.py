@@ -50,15 +50,12 @@ def find(root_dir: Path) -> Revision | None:
     folder = _ask(root_dir, "rev-parse", "--show-prefix").rstrip("\n")
     # Of a submodule git would ask another configuration.
     listed = ("status", "--porcelain", "--ignore-submodules=all", "-z", "--untracked-files=all", "--ignored=matching")
-    tokens = iter(_ask(root_dir, *_unfiltered(root_dir), *listed, "--", ".").split("\0"))
+    tokens = _ask(root_dir, *_unfiltered(root_dir), *listed, "--no-renames", "--", ".").split("\0")
     changed, removed = set(), False
     for token in filter(None, tokens):
         state, path = token[:2], token[3:]
         changed.add(path.removeprefix(folder))
         removed = removed or "D" in state
-        if "R" in state or "C" in state:  # followed by the former name
-            next(tokens)
-            removed = True
     url = _public(_ask(root_dir, "config", "--get", "remote.origin.url").strip())
     return Revision(commit=commit, url=url, folder=folder.rstrip("/"), changed=frozenset(changed), removed=removed)
 

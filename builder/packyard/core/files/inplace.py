@@ -66,7 +66,6 @@ def write_through(file: str, old: bytes, new: bytes) -> None:
     handle = os.open(file, _CHANGE)
     try:
         try:
-            _allocate(handle, len(new))
             _write_at_start(handle, new)
         except OSError as error:
             atomic.name_file(error, file)
@@ -74,16 +73,6 @@ def write_through(file: str, old: bytes, new: bytes) -> None:
             raise
     finally:
         os.close(handle)
-
-
-def _allocate(handle: int, size: int) -> None:
-    """Reserve the space, so that a full disk fails here and not halfway."""
-    if size and hasattr(os, "posix_fallocate"):
-        try:
-            os.posix_fallocate(handle, 0, size)
-        except OSError as error:
-            if error.errno not in (errno.EOPNOTSUPP, errno.EINVAL, errno.ENOSYS):
-                raise
 
 
 def _write_at_start(handle: int, data: bytes) -> None:

@@ -15,12 +15,11 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
-from typing import NamedTuple
 
 from packyard.core import ending
 from packyard.core.errors import ConflictError, InputError, PackyardError, Problem, UnavailableError
 from packyard.core.files import atomic, inplace, notice, regular
-from packyard.core.files.steps import Changes, Step, StepLog, staged_names
+from packyard.core.files.steps import Step, StepLog
 
 _CHANGED = "was changed by somebody else meanwhile; nothing was written"
 _FOR_CHANGE = os.O_RDWR | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
@@ -46,23 +45,6 @@ class FileChange:
         self.stands = True
 
 
-class _Files(NamedTuple):
-    """The bytes of the files of a change before and after, by their paths below a root, and the token of its step."""
-
-    root: str
-    both: Changes
-    token: str
-
-    def file(self, path: str) -> str:
-        """Return where a file is."""
-        return os.path.join(self.root, path)
-
-    def staged(self) -> dict[str, str]:
-        """Return where the new bytes of each file are staged, by their paths."""
-        names = zip(self.both, staged_names(self.token), strict=False)
-        return {path: os.path.join(self.root, os.path.dirname(path), name) for path, name in names}
-
-
 class UnfinishedError(UnavailableError):
     """Some files have their new bytes and some their old ones; the next command continues from there."""
 
@@ -74,26 +56,39 @@ def write(root: str, changes: Iterable[FileChange], log: StepLog) -> None:
     was changed since it was read, and `UnavailableError` where one cannot be changed; then nothing is changed.
     `UnfinishedError` means that the change could be neither completed nor taken back.
     """
-    changes = [change for change in changes if change.old != change.new]
-    files = _Files(root, {change.path: (change.old, change.new) for change in changes}, os.urandom(8).hex())
-    changes = _prepare(files, changes)
+    token = os.urandom(8).hex()
+    listed = _placed(root, token, [change for change in changes if change.old != change.new])
+    changes = _prepare(listed)
     if not changes:
         return
     try:
         with (
             ending.as_interrupt(),
-            log.begin(root, files.token, files.both) as step,
+            log.begin(root, token, {change.path: (change.old, change.new) for change in listed}) as step,
             notice.posted(root, str(step.file) if step else "") as posted,
         ):
-            _write(files, changes, step, posted)
+            _write(root, listed, changes, step, posted)
     except OSError as error:
         names = {path: change.name for change in changes for path in (change.file, change.staged)}
         file = _named(error, root)
         raise UnavailableError(Problem(f"{_why(error)}; nothing was changed", file=names.get(file, file))) from error
 
 
-def _write(files: _Files, changes: Sequence[FileChange], step: Step | None, posted: str) -> None:
-    """Stage the new files, and let them take their places; end the step, and remove the notice that was ``posted``."""
+def _placed(root: str, token: str, changes: Sequence[FileChange]) -> Sequence[FileChange]:
+    """Say where the files of a change are, and where their new bytes are staged; return them."""
+    for number, change in enumerate(changes):
+        change.file = os.path.join(root, change.path)
+        change.staged = f"{os.path.dirname(change.file)}/.packyard-new-{token}-{number}"
+    return changes
+
+
+def _write(
+    root: str, listed: Sequence[FileChange], changes: Sequence[FileChange], step: Step | None, posted: str
+) -> None:
+    """Stage the new files, and let them take their places; end the step, and remove the notice that was ``posted``.
+
+    ``changes`` have each file once, even if it has two names.
+    """
     is_made = False
     try:
         _stage_all(changes)
@@ -102,7 +97,7 @@ def _write(files: _Files, changes: Sequence[FileChange], step: Step | None, post
                 for change in changes:
                     _take_place(change)
             except (OSError, PackyardError) as error:
-                _give_back(files, error)
+                _give_back(root, listed, error)
                 raise
             is_made = True
             with suppress(OSError):  # then the step stays open, and the next command ends it
@@ -120,14 +115,14 @@ def _write(files: _Files, changes: Sequence[FileChange], step: Step | None, post
         raise
 
 
-def _give_back(files: _Files, reason: Exception) -> None:
+def _give_back(root: str, listed: Sequence[FileChange], reason: Exception) -> None:
     """Give every file its old bytes back, but one that somebody changed meanwhile."""
     try:
-        _carry_out(files, _rest(files, back=True)[0], back=True)
+        _carry_out(listed, _rest(listed, back=True)[0], back=True)
     except (OSError, PackyardError) as error:
         message = f"{_why(reason)}, and the change could not be taken back: {_why(error)}"
         hint = "the next packyard command there finishes it"
-        raise UnfinishedError(Problem(message, file=files.root, hint=hint)) from error
+        raise UnfinishedError(Problem(message, file=root, hint=hint)) from error
 
 
 def settle(step: Step, tell: Callable[[str], object]) -> None:
@@ -135,10 +130,12 @@ def settle(step: Step, tell: Callable[[str], object]) -> None:
     with step.claimed() as is_open:
         if not is_open:
             return
-        files = _Files(step.root, step.contents(), step.token)
-        changes, edited = _rest(files, back=False)
+        contents = step.contents().items()
+        made = [FileChange(path, old, new, step.path(path)) for path, (old, new) in contents]
+        listed = _placed(step.root, step.token, made)
+        changes, edited = _rest(listed, back=False)
         try:
-            _carry_out(files, changes, back=False)
+            _carry_out(listed, changes, back=False)
             notice.remove(step.root, str(step.file))
         except OSError as error:
             message = f"an interrupted change cannot be finished: {error.strerror or error}"
@@ -148,51 +145,49 @@ def settle(step: Step, tell: Callable[[str], object]) -> None:
         tell(f"{file}: was changed after an interrupted command, which is finished now; left as it is")
 
 
-def _rest(files: _Files, *, back: bool) -> tuple[list[FileChange], list[str]]:
+def _rest(listed: Iterable[FileChange], *, back: bool) -> tuple[list[FileChange], list[str]]:
     """Return what an open change has yet to do, or to take back, and the files that were changed otherwise since."""
     changes: list[FileChange] = []
     edited: list[str] = []
-    for path, (old, new) in files.both.items():
-        target, file = old if back else new, files.file(path)
-        folder = os.path.dirname(file)
+    for change in listed:
+        old, new, folder = change.old, change.new, os.path.dirname(change.file)
         with suppress(InputError):  # it is a folder or a link now
-            now = _content(file)
+            now = _content(change.file)
             if os.path.realpath(folder) == folder and (now in (old, new) or _is_torn(now, old, new)):
-                if now != target:
-                    changes.append(FileChange(path, now, target, file))
+                left = FileChange(change.path, now, old if back else new, change.file)
+                left.file, left.staged = change.file, change.staged
+                changes += [left] if left.new != now else []
                 continue
-        edited.append(file)
+        edited.append(change.file)
     return changes, edited
 
 
-def _carry_out(files: _Files, changes: Sequence[FileChange], *, back: bool) -> None:
+def _carry_out(listed: Iterable[FileChange], changes: Sequence[FileChange], *, back: bool) -> None:
     """Make the changes that an open one has yet to do, or to take back, and remove what it staged."""
-    missing = {change.path: change.name for change in changes if change.old is None}
-    for file in missing.values():
+    missing = {change.file for change in changes if change.old is None}
+    for file in missing:
         os.makedirs(os.path.dirname(file), exist_ok=True)
     moved = set()
-    for path, staged in files.staged().items():
+    for change in listed:
         with suppress(FileNotFoundError):
-            if back and path in missing:  # the old file itself
-                os.rename(staged, missing[path])
-                moved.add(path)
+            if back and change.file in missing:  # the old file itself
+                os.rename(change.staged, change.file)
+                moved.add(change.file)
             else:
-                os.unlink(staged)
-    changes = _prepare(files, [change for change in changes if change.path not in moved])
+                os.unlink(change.staged)
+    changes = _prepare([change for change in changes if change.file not in moved])
     _stage_all(changes)
     for change in changes:
         _take_place(change)
     _clear(change.staged for change in changes)
 
 
-def _prepare(files: _Files, changes: Sequence[FileChange]) -> list[FileChange]:
+def _prepare(changes: Sequence[FileChange]) -> list[FileChange]:
     """Check that every file is as it was read and may be changed; return each once, even if it has two names."""
     problems: list[Problem] = []
     changed: list[Problem] = []
     linked: dict[tuple[int, ...], FileChange] = {}
-    staged = files.staged()
     for change in changes:
-        change.file, change.staged = files.file(change.path), staged[change.path]
         try:
             _compare(change, linked)
         except ConflictError as error:

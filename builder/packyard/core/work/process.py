@@ -7,12 +7,12 @@ from __future__ import annotations
 
 import os
 import signal
-import subprocess
 import tempfile
 import threading
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
+from subprocess import DEVNULL, Popen
 from typing import NamedTuple
 
 from packyard.core.errors import UnavailableError
@@ -28,24 +28,20 @@ class Done(NamedTuple):
     stderr: bytes
 
 
-def run(
-    command: Sequence[str], *, folder: Path, env: Mapping[str, str] | None, seconds: float, most: int, data: bytes = b""
-) -> Done:
-    """Run a program in a folder, with ``data`` as its input; without ``env`` it has our environment.
+def run(command: Sequence[str], *, folder: Path, env: Mapping[str, str] | None, seconds: float, most: int) -> Done:
+    """Run a program in a folder, without an input; without ``env`` it has our environment.
 
     Raises `UnavailableError` where it cannot start, takes longer, or writes more than ``most`` bytes to its streams.
     """
-    with tempfile.TemporaryFile() as stdin, tempfile.TemporaryFile() as output, tempfile.TemporaryFile() as stderr:
-        stdin.write(data)
-        stdin.seek(0)
+    with tempfile.TemporaryFile() as output, tempfile.TemporaryFile() as stderr:
 
         def check() -> None:
             if sum(os.fstat(stream.fileno()).st_size for stream in (output, stderr)) > most:
                 raise UnavailableError(f"writes more than {most} bytes")
 
         try:
-            process = subprocess.Popen(
-                command, cwd=folder, env=env, stdin=stdin, stdout=output, stderr=stderr, start_new_session=True
+            process = Popen(
+                command, cwd=folder, env=env, stdin=DEVNULL, stdout=output, stderr=stderr, start_new_session=True
             )
         except OSError as error:
             raise UnavailableError(f"cannot start: {error.strerror or error}") from error
@@ -60,7 +56,7 @@ def run(
         return Done(code, output.read(), stderr.read())
 
 
-def _wait(process: subprocess.Popen[bytes], seconds: float, check: Callable[[], None]) -> int:
+def _wait(process: Popen[bytes], seconds: float, check: Callable[[], None]) -> int:
     ended = threading.Thread(target=process.wait, daemon=True)  # which knows at once; wait with a time limit polls
     ended.start()
     for _ in range(round(seconds / _MOMENT)):

@@ -17,7 +17,6 @@ from packyard.core.yaml.node import (
     Collection,
     Comment,
     Entry,
-    Item,
     MappingNode,
     Node,
     Scalar,
@@ -37,39 +36,34 @@ def write(root: Collection, *, head: Iterable[Comment] = ()) -> bytes:
     return ("\n".join(texts) + "\n").encode()
 
 
-def lines(entries: Iterable[Entry], indent: str = "") -> Iterator[str]:
-    """Yield the lines of a mapping's entries, as they stand in a document at this indentation."""
-    for entry in entries:
-        yield from (indent + comment.text for comment in entry.head)
-        yield from _value(f"{indent}{_key(entry)}:", entry, indent, indent + "  ")
-        yield from (f"{indent}{comment.text}" for comment in entry.foot)
-
-
-def items(items: Iterable[Item], indent: str = "") -> Iterator[str]:
-    """Yield the lines of a list's items, as they stand in a document at this indentation."""
-    for item in items:
-        yield from (indent + comment.text for comment in item.head)
-        value = item.value
-        start = f"{indent}-"
-        if isinstance(value, Collection) and not value.anchor and not item.comment and not _in_brackets(value, start):
-            below = _collection(value, indent + "  ")
-            first = next(below)
-            while first.lstrip().startswith("#"):  # a comment above the first key goes above the dash
-                yield indent + first.lstrip()
-                first = next(below)
-            yield f"{indent}- {first.removeprefix(indent + '  ')}"
-            yield from below
+def lines(children: Iterable[Child], indent: str = "") -> Iterator[str]:
+    """Yield the lines of a mapping's entries or of a list's items, as they stand in a document at this indentation."""
+    for child in children:
+        yield from (indent + comment.text for comment in child.head)
+        if isinstance(child, Entry):
+            yield from _value(f"{indent}{_key(child)}:", child, indent, indent + "  ")
         else:
-            yield from _value(start, item, indent, indent + "  ")
-        yield from (f"{indent}{comment.text}" for comment in item.foot)
+            yield from _item(child, indent)
+        yield from (indent + comment.text for comment in child.foot)
+
+
+def _item(item: Child, indent: str) -> Iterator[str]:
+    value, start = item.value, f"{indent}-"
+    if not isinstance(value, Collection) or value.anchor or item.comment or _in_brackets(value, start):
+        yield from _value(start, item, indent, indent + "  ")
+        return
+    below = _collection(value, indent + "  ")
+    first = next(below)
+    while first.lstrip().startswith("#"):  # a comment above the first key goes above the dash
+        yield indent + first.lstrip()
+        first = next(below)
+    yield f"{indent}- {first.removeprefix(indent + '  ')}"
+    yield from below
 
 
 def _collection(node: Collection, indent: str) -> Iterator[str]:
     _check(node)
-    if isinstance(node, MappingNode):
-        return lines(node.entries, indent)
-    assert isinstance(node, SequenceNode)
-    return items(node.items, indent)
+    return lines(node.children, indent)
 
 
 def _value(start: str, child: Child, indent: str, deeper: str) -> Iterator[str]:

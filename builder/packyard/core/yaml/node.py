@@ -12,7 +12,6 @@ Spans are character positions in the text of their `Source`. Comments stand wher
 
 from __future__ import annotations
 
-import re
 from typing import Any, NamedTuple
 
 from packyard.core.errors import Problem
@@ -20,8 +19,6 @@ from packyard.core.errors import Problem
 #: A mapping with more entries than this keeps an index by name.
 _MANY = 16
 _NO_INDEX: dict[str, int] = {}
-
-_LINE = r"[^\r\n]+"
 
 
 class Source:
@@ -52,11 +49,6 @@ class Source:
         """Describe something wrong with the text, by the place of a character."""
         line, column = self.locate(index)
         return Problem(message, file=self.name, line=line, column=column, hint=hint)
-
-    def excerpt(self, start: int, end: int) -> Source:
-        """Return a source with a stretch of this text alone, in the same lines and columns."""
-        before = re.sub(_LINE, lambda line: " " * len(line.group()), self.text[:start])
-        return Source(self.name, before + self.text[start:end])
 
     def line_start(self, index: int) -> int:
         """Return the position of the first character of the line that holds ``index``."""

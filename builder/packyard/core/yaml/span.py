@@ -151,12 +151,8 @@ def aliased(documents: Iterable[Document]) -> set[str]:
 
 def embedded(node: Scalar) -> Source:
     """Return a scalar's text as a source, that of a literal block in the lines and columns that it has in its file."""
-    header, _, raw = node.lexeme.partition("\n")
-    indent = min((len(line) - len(line.lstrip(" ")) for line in raw.split("\n") if line.strip()), default=0)
-    plain = "\n".join(line[indent:] for line in raw.split("\n"))
-    if node.style != "|" or plain.rstrip() != node.value.rstrip():
-        return Source(node.source.name, "\n" * (node.source.locate(node.start)[0] - 1) + node.value)
-    start = node.start + len(header) + 1
-    source = node.source.excerpt(start, start + len(raw.rstrip()))
-    source.text += node.value[len(node.value.rstrip()) :]  # what |- strips, a block inside lacks too
-    return source
+    name, line = node.source.name, node.source.locate(node.start)[0]
+    if node.style != "|":
+        return Source(name, "\n" * (line - 1) + node.value)
+    end = node.value[len(node.value.rstrip()) :]  # what |- strips, a block inside lacks too
+    return Source(name, "\n" * line + node.lexeme.partition("\n")[2].rstrip() + end)

@@ -12,7 +12,7 @@ the same are not read. What cannot be read as YAML is compared as a file, with t
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import replace
 from itertools import groupby
 from posixpath import basename, dirname, relpath
 
@@ -26,46 +26,12 @@ from packyard.core.yaml.document import only, source_of
 from packyard.core.yaml.node import MappingNode
 from packyard.using.setters.krmfile import NAME as KRMFILE
 from packyard.using.upgrade import definition_changes, field_changes, object_pairs
+from packyard.using.upgrade.change import PARTS, Change
 from packyard.using.upgrade.object_pairs import Document
 
 Files = Mapping[str, bytes]
 
-#: What a directory with a kustomization is called, by its kind, in a package and in a library.
-_PARTS = {"Component": ("option", "overlay"), "Kustomization": ("use case", "base")}
-_PART_WORDS = tuple(word for words in _PARTS.values() for word in words)
 _YAML = (".yaml", ".yml", "/Kustomization")
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Change:
-    """One difference in the directory ``where`` of a package (empty: the package itself).
-
-    ``what`` is a package, use case, option, base or overlay (``name`` is empty), a setter, substitution, rule,
-    requirement, object, field or file. ``path`` is that of a field in the object ``name``, or says what of a definition
-    differs: ``default``, ``required``, ``type``. ``change`` is added, removed, changed, reordered or bound, see
-    `FieldDifference`; ``setter`` sets the field now; ``note`` says what replaced what was removed, or why a file
-    was not compared by fields.
-    """
-
-    where: str
-    what: str
-    change: str
-    name: str = ""
-    path: str = ""
-    before: object = None
-    after: object = None
-    setter: str = ""
-    note: str = ""
-
-    @property
-    def is_breaking(self) -> bool:
-        """Whether who relies on it has to act: a name is gone, a setter has another type, or has to be set now."""
-        if self.change == "removed":
-            return self.what in ("package", "setter", *_PART_WORDS)
-        if self.what != "setter":
-            return False
-        adds_required = self.change == "added" and self.after is None
-        return adds_required or self.path == "type" or (self.path == "required" and self.after is True)
 
 
 def compare_all(before: Mapping[str, Files], after: Mapping[str, Files]) -> dict[str, tuple[Change, ...]]:
@@ -112,7 +78,7 @@ def _part_word(data: bytes, is_library: bool) -> str:
     except InputError:
         roots = []
     kind = next((root.text("kind") for root in roots if isinstance(root, MappingNode)), "")
-    return _PARTS.get(kind, _PARTS["Kustomization"])[is_library]
+    return PARTS.get(kind, PARTS["Kustomization"])[is_library]
 
 
 def _holder(path: str, folders: Collection[str]) -> str:
@@ -186,8 +152,8 @@ def _object(where: str, before: Document | None, after: Document | None) -> Iter
     if before is None or after is None:
         yield Change(where=where, what="object", name=present.name, change=_change(before, after))
         return
-    for field_difference in field_changes.compare(before.root, after.root, {**before.setters, **after.setters}):
-        yield Change(where=where, what="field", name=present.name, **asdict(field_difference))
+    field = Change(where=where, what="field", name=present.name, change="changed")
+    yield from field_changes.compare(before.root, after.root, {**before.setters, **after.setters}, field)
 
 
 def _file(before: Files, after: Files, where: str, path: str, note: str = "") -> Change:

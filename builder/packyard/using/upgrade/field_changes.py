@@ -13,12 +13,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import replace
 from difflib import SequenceMatcher
 from itertools import zip_longest
 
 from packyard.core.yaml import strict
 from packyard.core.yaml.node import Collection, MappingNode, Node, Scalar, SequenceNode
+from packyard.using.upgrade.change import Change
 
 #: The keys by which Kubernetes merges lists; most lists have names.
 _KEYS = ("mountPath", "devicePath", "containerPort", "ip", "topologyKey", "name")
@@ -26,29 +27,14 @@ _KEYS = ("mountPath", "devicePath", "containerPort", "ip", "topologyKey", "name"
 _Pair = tuple[str, Node | None, Node | None]  # a step, and what it leads to before and after
 
 
-@dataclass(frozen=True, slots=True)
-class FieldDifference:
-    """A field that differs. ``change`` is added, removed, changed, reordered or bound; ``setter`` is what sets it now.
-
-    Of a list that is ``reordered`` the values are the names of its items, of a field that is ``bound`` those of what
-    sets it.
-    """
-
-    path: str
-    change: str
-    before: object = None
-    after: object = None
-    setter: str = ""
-
-
-def compare(old: Node, new: Node, setters: Mapping[int, str], path: str = "") -> Iterator[FieldDifference]:
+def compare(old: Node, new: Node, setters: Mapping[int, str], field: Change) -> Iterator[Change]:
     """Compare two documents whose aliases were followed and whose values can be read.
 
-    ``setters`` are the names of what sets a field, by the identity of its node.
+    ``setters`` are the names of what sets a field, by the identity of its node; ``field`` says where that is.
     """
     was, now = setters.get(id(old)), setters.get(id(new))
     if was != now:
-        yield FieldDifference(path, "bound", was, now, now or "")
+        yield replace(field, change="bound", before=was, after=now, setter=now or "")
     pairs: Iterator[_Pair]
     if isinstance(old, MappingNode) and isinstance(new, MappingNode):
         pairs = _entries(old, new)
@@ -59,21 +45,21 @@ def compare(old: Node, new: Node, setters: Mapping[int, str], path: str = "") ->
             [name for name in new_items if name in old_items],
         )
         if before != after:
-            yield FieldDifference(path, "reordered", before, after)
+            yield replace(field, change="reordered", before=before, after=after)
         named = ((f"[{name}]", old_items.get(name), new_items.get(name)) for name in {**old_items, **new_items})
         pairs = named if old_items else _items(old, new)
     else:
         if _text(old) != _text(new):
-            yield FieldDifference(path, "changed", strict.to_value(old), strict.to_value(new), now or "")
+            yield replace(field, before=strict.to_value(old), after=strict.to_value(new), setter=now or "")
         return
     for step, before_node, after_node in pairs:
-        inner = f"{path}{step}" if path else step.removeprefix(".")
+        inner = replace(field, path=f"{field.path}{step}".removeprefix("."))
         if before_node is None and after_node is not None:
             value = strict.to_value(after_node)
-            yield FieldDifference(inner, "added", None, value, setters.get(id(after_node), ""))
+            yield replace(inner, change="added", after=value, setter=setters.get(id(after_node), ""))
         elif before_node is not None and after_node is None:
             value = strict.to_value(before_node)
-            yield FieldDifference(inner, "removed", value, None, setters.get(id(before_node), ""))
+            yield replace(inner, change="removed", before=value, setter=setters.get(id(before_node), ""))
         elif before_node is not None and after_node is not None:
             yield from compare(before_node, after_node, setters, inner)
 

@@ -12,16 +12,9 @@ from collections.abc import Sequence
 
 from packyard.core.errors import shown
 from packyard.core.yaml.strict import read_plain
-from packyard.using.upgrade.difference import Change
+from packyard.using.upgrade.change import Change
 
 _LONGEST = 80  # characters of a value
-
-
-def document(package: str, change: Change) -> dict[str, object]:
-    """Return a change as JSON."""
-    fields = ("where", "what", "name", "path", "change", "before", "after", "setter", "note")
-    values = {field: getattr(change, field) for field in fields}
-    return {"package": package, **values, "breaking": change.is_breaking}
 
 
 def text(changes: Sequence[Change]) -> list[str]:

@@ -108,12 +108,8 @@ def _image(container: MappingNode, label: str, parsed: Parsed, *, shipped: bool)
         yield breach("pulled-each-time", node, message, "use a tag that does not move, or say why")
     elif policy != "Always":
         what = f"the tag {reference.tag!r}" if reference.tag else "an image without a tag"
-        if not policy and reference.tag in ("", "latest"):  # which Kubernetes pulls each time
-            message = f"{what} of {label} moves: another program runs tomorrow, and nobody changed anything"
-            yield breach("moving-tag", image, message, "name a tag that does not move")
-            return
-        message = f"{what} of {label} moves, and nodes that have an older build keep it"
-        yield breach("moving-tag", image, message, "imagePullPolicy: Always, or another tag")
+        message = f"{what} of {label} moves: what runs tomorrow is another program, or an older one that a node kept"
+        yield breach("moving-tag", image, message, "name a tag that does not move, or imagePullPolicy: Always")
 
 
 def _user(container: MappingNode, label: str, pod: Pod[MappingNode]) -> Iterator[Finding]:

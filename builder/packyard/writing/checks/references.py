@@ -205,16 +205,11 @@ def _is_unset(value: Node, key: str) -> bool:
 def _left_behind(reference: _Reference, target: Scalar, parsed: Parsed) -> Iterator[Finding]:
     """Find a name and its reference that do not change together."""
     name, there, here = reference.name, parsed.changed_by(target), parsed.changed_by(reference.name)
-    if there == here:
-        return
-    what = f"{reference.kind[1]} {name.value!r}"
-    if there - here:
-        message = f"the name of {what} changes with {', '.join(sorted(there))}, and this reference to it does not"
-        hint = "give it the setter comment of the name"
-    else:
-        message = f"this reference to {what} changes with {', '.join(sorted(here))}, and the name does not"
-        hint = "give the name the setter comment of this reference"
-    yield breach("reference-left-behind", name, message, hint)
+    if there != here:
+        with_name, with_reference = (", ".join(sorted(setters)) or "nothing" for setters in (there, here))
+        what = f"{reference.kind[1]} {name.value!r}"
+        message = f"the name of {what} changes with {with_name}, and this reference to it with {with_reference}"
+        yield breach("reference-left-behind", name, message, "give both the same comment")
 
 
 def _missing(

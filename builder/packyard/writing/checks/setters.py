@@ -24,6 +24,7 @@ from packyard.using.setters.handedits import expected
 from packyard.using.setters.refusal import refusal, review
 from packyard.using.setters.rules.review import review as review_rule
 from packyard.using.setters.rules.rule import Rule, read
+from packyard.writing.checks.explanation import Severity
 from packyard.writing.checks.finding import REMOVE, Finding, breach, finding
 from packyard.writing.checks.parsed import Parsed
 
@@ -161,19 +162,15 @@ def _setter(entry: Entry, setter: Setter, *, shipped: bool | None) -> Iterator[F
         yield breach("unexplained-pattern", entry, message, "say what it takes: title: lower-case letters, such as ab")
     if all(rule != "invalid-keyword" for rule, _ in wrong):
         yield from _refused(entry, body, setter)
-    if shipped is None and setter.required and setter.is_set:
+    if setter.required and setter.is_set and shipped is not False:
         place = body.entry("isSet") or entry
-        message = f"setter {setter.name} is required, and somebody has set it: shipped so, nobody is asked for a value"
-        yield breach("required-but-set", place, message, 'ship value: "" without isSet', severity="warning")
-    elif shipped and setter.required and (setter.value or setter.values or setter.is_set):
-        place = body.entry("isSet" if setter.is_set else "value") or body.entry("listValues") or entry
-        ships = f"setter {setter.name} is required, but ships"
-        if setter.is_set:
-            message = f"{ships} as if somebody had set it to {setter.value!r}"
-            yield breach("required-but-set", place, message, 'ship value: "" without isSet')
-        else:
-            message = f"{ships} the value {setter.value!r}: users are not asked for one"
-            yield breach("required-with-value", place, message, 'ship value: "", or remove required')
+        message = f"setter {setter.name} is required, but set to {setter.value!r}: shipped so, nobody is asked for it"
+        severity: Severity = "error" if shipped else "warning"
+        yield breach("required-but-set", place, message, 'ship value: "" without isSet', severity=severity)
+    elif shipped and setter.required and (setter.value or setter.values):
+        place = body.entry("value") or body.entry("listValues") or entry
+        message = f"setter {setter.name} is required, but ships the value {setter.value!r}: users are not asked for one"
+        yield breach("required-with-value", place, message, 'ship value: "", or remove required')
 
 
 def _crossed(entry: Entry, setter: Setter) -> Finding | None:

@@ -67,12 +67,7 @@ def _typed(parsed: Parsed, setters: dict[str, Setter], entries: dict[str, Entry]
 
 def _forgotten(parsed: Parsed, setters: dict[str, Setter]) -> Iterator[Finding]:
     """Find a field that is like a bound one, and a key of a ConfigMap that is like a setter, which no set changes."""
-    places: dict[tuple[str, str], list[Scalar]] = {}
-    for value, message, hint in _alike(parsed):
-        places.setdefault((message, hint), []).append(value)
-    for (message, hint), (first, *others) in places.items():
-        lines = [scalar.place for scalar in others]
-        yield breach("forgotten-field", first, message, f"{hint}; likewise {', '.join(lines)}" if lines else hint)
+    yield from _alike(parsed)
     yield from _half_bound(parsed)
     for root in parsed.objects:
         for entry in data_of(root):
@@ -84,8 +79,8 @@ def _forgotten(parsed: Parsed, setters: dict[str, Setter]) -> Iterator[Finding]:
                 yield breach("forgotten-field", node, message, "bind it, or remove the key")
 
 
-def _alike(parsed: Parsed) -> Iterator[tuple[Scalar, str, str]]:
-    """Yield the fields that are like a bound one, and have the value of a setter, with what is to be said of them."""
+def _alike(parsed: Parsed) -> Iterator[Finding]:
+    """Find the fields that are like a bound one, or have the value of a setter."""
     bound = {(_key(each.part), each.node.value): each for each in parsed.bound if isinstance(each.node, Scalar)}
     names = dict(_texts(parsed))
     every = [entry for document in parsed.documents for node in walk(document.root) for entry in entries(node)]
@@ -101,10 +96,10 @@ def _alike(parsed: Parsed) -> Iterator[tuple[Scalar, str, str]]:
             line = same.node.source.locate(same.node.start)[0]
             place = f"line {line} of {same.node.source.name}"
             message = f"{entry.name} is {value.value}, as at {place}, but no set changes it here"
-            yield value, message, f"bind it to {same.reference.name} as well"
+            yield breach("forgotten-field", value, message, f"bind it to {same.reference.name} as well")
         elif name and not same and _is_distinct(entry):
             message = f"{entry.name} has the value of {name}, {value.value}, and no set changes it"
-            yield value, message, f"bind it to {name}"
+            yield breach("forgotten-field", value, message, f"bind it to {name}")
 
 
 def _half_bound(parsed: Parsed) -> Iterator[Finding]:

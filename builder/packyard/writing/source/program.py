@@ -169,7 +169,7 @@ def _files(sources: Sources, program: Program, kinds: Collection[str]) -> dict[s
     version, kind = kustomization.header("Component")
     written = [version, f"{kind} {_HEAD}", "configMapGenerator:"]
     for config_map in config_maps:
-        written += layout.items([Item(config_map.entry, config_map.entry.start)])
+        written += layout.lines([Item(config_map.entry, config_map.entry.start)])
     written += ["configurations:", f"- {REFERENCES}"] if specs else []
     contents = {name: sources.read(join(program.folder, name)) for generated in config_maps for name in generated.files}
     contents[kustomization.FILE] = _text(written)
