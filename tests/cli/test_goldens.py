@@ -49,6 +49,7 @@ VERBS = {
     "deploy": "deploy DIR --no-doctor",
     "status": "status",
     "status RUN": "status first",
+    "logs --events": "logs first --events",
     "results": "results first",
     "rollback --list": "rollback first --list",
     "rollback": "rollback first 1",

@@ -18,7 +18,7 @@ from tiny import done
 
 NAME = "mnist-fp32-training-k8s"
 #: Verbs that print no rows: other verbs one after another, files, scripts, and what other programs print.
-OTHERS = {"cfg", "completion", "exec", "fn", "forward", "logs", "run"}
+OTHERS = {"cfg", "completion", "exec", "fn", "forward", "run"}
 
 
 def documented() -> dict[str, dict[str, set[str]]]:

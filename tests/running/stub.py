@@ -91,7 +91,7 @@ def _apply(flags: dict[str, str], objects: list[Object]) -> None:
     for item in typed:
         item["metadata"] |= {"namespace": "ml", "creationTimestamp": _WHEN}
         objects[:] = [each for each in objects if _key(each) != _key(item)]
-        made = [item, _pod(item)] if item["kind"] == "Job" else [item]
+        made = [item, _pod(item), _event(item)] if item["kind"] == "Job" else [item]
         objects += made
         print(_name(item))
     return None
@@ -133,6 +133,13 @@ def _pod(job: Object) -> Object:
             "containerStatuses": [status],
         },
     }
+
+
+def _event(job: Object) -> Object:
+    name = job["metadata"]["name"]
+    said = {"type": "Normal", "reason": "SuccessfulCreate", "message": "Created pod", "lastTimestamp": _WHEN}
+    about = {"kind": "Job", "name": name}
+    return {"apiVersion": "v1", "kind": "Event", "metadata": {"name": f"{name}.1"}, "involvedObject": about, **said}
 
 
 def _fail(objects: list[Object]) -> None:

@@ -119,10 +119,12 @@ def test_of_pods_in_one_place_the_newest_is_meant() -> None:
     assert status.choose(seen) == [second]
     with pytest.raises(InputError, match=r"has no pod 1 of role worker \(they are counted from 0 to 0\)"):
         status.choose(seen, "worker", 1)
+    with pytest.raises(InputError, match=r"no container 'c' \(its containers: a, b\)"):
+        status.container(second, "c")
 
 
 def test_one_call_reads_all_pods_of_a_run() -> None:
     pods = [pod("w-0", "worker", 0), pod("w-1", "worker", 1)]
-    whole = ["logs", "--selector=packyard/run=one", "--prefix", "--max-log-requests=2"]
-    assert logs.words(run_of(*pods), pods) == whole
-    assert logs.words(run_of(*pods), pods[:1]) == ["logs", "w-0"]
+    whole = ["logs", "--selector=packyard/run=one", "--prefix", "--max-log-requests=2", "--container=b"]
+    assert logs.words(run_of(*pods), pods, "b") == whole
+    assert logs.words(run_of(*pods), pods[:1], "") == ["logs", "w-0"]

@@ -102,7 +102,7 @@ def test_the_doctor_judges_what_authors_require(image: str, wrong: dict[str, str
         },
         groups={"ray.io": ["v1"]},
     )
-    found = doctor.judge([job], known, doctor.every(shipped.required(use_case)))
+    found = doctor.judge([job], known, shipped.required(use_case))
     about = ("Kube", "Secret", "RayJob")
     judged = {each.about: each.message for each in found if each.about.startswith(about)}
     assert {name: said for name, said in judged.items() if said} == wrong
@@ -116,7 +116,11 @@ def test_an_option_that_is_enabled_requires_what_its_krmfile_says(use_case: Path
     tiny.write(root / "overlays/options/tracing/kustomization.yaml", option)
     krmfile = "requires:\n- operator: Tracer\n  definitions: [traces.example.com]\n  oldest: '3.1'\n"
     tiny.write(root / "overlays/options/tracing/Krmfile", OF_PART.partition("requires:")[0] + krmfile)
+    options = Path(tiny.__file__).parents[1] / "docs/readme/70-options.md"
+    tiny.write(root / "packages/p/docs/70-options.md", options.read_text())
     done("build", "p", "--version", "2", "--to", tmp_path / "out", cwd=root)
+    package = use_case.parents[1]
+    assert "| Traces requests. Needs Tracer 3.1 or later |" in (package / "README.md").read_text()
     done("enable", use_case, "tracing")
     assert [each.operator for each in Rendered.of(use_case, {}, path="").required if each.operator] == [
         "KubeRay",

@@ -120,6 +120,7 @@ def use(*flags: str, directory: Path) -> None:
     for words in (
         ["status", run],
         ["logs", run],
+        ["logs", run, "--events"],
         ["rollback", run, "--list"],
         ["results", run],
     ):

@@ -71,6 +71,9 @@ def test_an_output_that_is_no_absolute_path_is_shown_as_it_is(deployed: Cluster)
 @pytest.mark.parametrize(
     ("line", "said"),
     [
+        ("logs first --events --index 0", "--index has no meaning beside --events; packyard logs --help"),
+        ("logs first --follow --previous", "--previous has no meaning beside --follow; packyard logs --help"),
+        ("doctor . --timeout 5m", "--timeout has no meaning without --probe; packyard doctor --help"),
         ("rollback first --list --dry-run", "--dry-run has no meaning beside --list; packyard rollback --help"),
         ("deploy . --dry-run --no-wait", "--no-wait has no meaning beside --dry-run; packyard deploy --help"),
         ("results first --pod -o json", "--pod prints pods alone; packyard results --help"),

@@ -1,17 +1,15 @@
-"""The image of all containers: the root of this machine, and a stand-in for each program that it has not."""
+"""The image of all containers: the root of this machine, and what tests put over it."""
 
 from __future__ import annotations
 
 import shlex
-from collections.abc import Iterator, Sequence
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 
 from readmes import openaiserver
-from workload import environment
-from workload.environment import Object
 
 #: Where a container looks for programs.
 PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
+#: For a program that the image has: it notes what it is given.
 STAND_IN = (Path(__file__).parent / "program.py").read_bytes()
 _VLLM = b'#!/bin/sh\nexec python3 /opt/vllm.py "$@"\n'
 
@@ -24,17 +22,6 @@ class Image:
         folder.mkdir(parents=True)
         self.put("/opt/vllm.py", Path(openaiserver.__file__).read_bytes())
         self.put("/usr/local/bin/vllm", _VLLM)
-
-    def install(self, pods: Sequence[Object], objects: Sequence[Object]) -> None:
-        """Put a stand-in wherever these pods name a program that this machine has not.
-
-        A program is the first word of a command, or a file of Python that a word or a variable names.
-        """
-        for pod in pods:
-            for container in [*pod["spec"].get("initContainers", []), *pod["spec"]["containers"]]:
-                for file in _missing_programs(container, pod, objects):
-                    if not (self.folder / str(file).lstrip("/")).exists():
-                        self.put(str(file), STAND_IN)
 
     def replace(self, name: str, python: Path, *words: str) -> None:
         """Have a program of containers be a Python of this machine, with words before its own, for whoever asks."""
@@ -50,15 +37,3 @@ class Image:
             target.write_bytes(program)
             target.chmod(0o755)
         return target
-
-
-def _missing_programs(container: Object, pod: Object, objects: Sequence[Object]) -> Iterator[PurePosixPath]:
-    variables = environment.environment(container, pod, objects)
-    words = environment.words(container, variables)
-    folder = PurePosixPath(container.get("workingDir", "/"))
-    mounts = [PurePosixPath(mount["mountPath"]) for mount in container.get("volumeMounts", [])]
-    named = [folder / word for word in [*words, *variables.values()] if word.endswith(".py") and " " not in word]
-    programs = [PurePosixPath(place) / words[0] for place in PATH.split(":")]
-    if not any(Path(program).exists() for program in programs) and words[0] != "vllm":
-        named.append(programs[0])
-    yield from (each for each in named if not Path(each).exists() and not any(map(each.is_relative_to, mounts)))

@@ -210,9 +210,7 @@ class Machine:
         self._tell_names()
         for container in spec.get("initContainers", []):
             started = self._run(container, pod)
-            if container.get("restartPolicy") == "Always":
-                pod.containers.append(started)
-            elif started.wait():
+            if started.wait():
                 raise AssertionError(f"{pod.name}: init container {container['name']} failed:\n{started.log}")
         pod.containers += [self._run(container, pod, is_main=True) for container in spec["containers"]]
         self._tell_names()
@@ -289,8 +287,7 @@ class Machine:
         yield from _bind(pod.records_dir(container["name"]), root / ".records")
         by_name = {each["name"]: each for each in spec.get("volumes", [])}
         for mount in sorted(container.get("volumeMounts", []), key=lambda each: len(Path(each["mountPath"]).parts)):
-            inner = mount.get("subPath") or environment.expand(mount.get("subPathExpr", ""), variables)
-            here = pod.volumes[mount["name"]] / inner
+            here = pod.volumes[mount["name"]] / mount.get("subPath", "")
             if not here.exists():
                 here.mkdir(parents=True, mode=pod.volumes[mount["name"]].stat().st_mode & 0o7777)
             read_only = mount.get("readOnly") or volumes.is_read_only(by_name[mount["name"]])
@@ -299,9 +296,7 @@ class Machine:
         if context.get("readOnlyRootFilesystem"):
             yield f"mount -o remount,ro {root}"
         kept = "".join(f",+{name.lower()}" for name in context.get("capabilities", {}).get("add", []))
-        groups = sorted(
-            {*context.get("supplementalGroups", []), *([context["fsGroup"]] if "fsGroup" in context else [])}
-        )
+        groups = [context["fsGroup"]] if "fsGroup" in context else []
         words = [
             "setpriv",
             "--pdeathsig=KILL",

@@ -34,11 +34,11 @@ def root(tmp_path: Path) -> Path:
 
 
 def enable(directory: Path, *names: str, dry_run: bool = False) -> Switched:
-    return switch.switch(directory, names, Trial, dry_run=dry_run).switched[directory]
+    return switch.switch(directory, names, Trial, dry_run=dry_run)
 
 
 def disable(directory: Path, names: list[str]) -> Switched:
-    return switch.switch(directory, names, Trial, off=True).switched[directory]
+    return switch.switch(directory, names, Trial, off=True)
 
 
 def states(directory: Path) -> dict[str, switch.State]:

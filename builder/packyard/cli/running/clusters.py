@@ -162,13 +162,13 @@ def wait(ask: Callable[[], T], is_over: Callable[[T], bool], words: Callable[[T]
             time.sleep(_PAUSE)
 
 
-def running(client: Kubectl, arguments: argparse.Namespace) -> tuple[PodStatus, str]:
-    """Return the first pod that is meant whose first container runs, and that, or say why none does."""
+def running(client: Kubectl, arguments: argparse.Namespace, container: str = "") -> tuple[PodStatus, str]:
+    """Return the first pod that is meant whose container runs, and that, or say why none does."""
     now = status.read_one(client, records.read_last(client, arguments.run))
     pods = status.choose(now, arguments.role, arguments.index)
     for pod in pods:
-        if {*pod.containers[:1]} & {*pod.running}:
-            return pod, pod.containers[0]
+        if (name := status.container(pod, container)) in pod.running:
+            return pod, name
     why = f"pod {pods[0].name} is {pods[0].state}: {pods[0].reason}" if pods else f"it {now.explained}"
     hint = client.packyard("logs", now.run)
     raise InputError(Problem(f"no such pod of run {now.run} runs; {why.rstrip(': ')}", hint=hint))

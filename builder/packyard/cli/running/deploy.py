@@ -154,7 +154,7 @@ def _take_back(client: Kubectl, plan: Plan) -> None:
             output.notice(f"run {run} is deployed again as record {last.number} has it")
         if not before:
             removal = removing.find(client, {run: [plan.record]})
-            removing.delete(client, removal, claims=False)
+            look.delete(client, removal.objects)
             look.delete(client, removal.records)
             output.notice(f"run {run} is taken back: its objects are deleted")
     except (PackyardError, KeyboardInterrupt) as failure:

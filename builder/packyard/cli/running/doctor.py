@@ -33,7 +33,6 @@ from packyard.using.options import usecases
 ROWS = Rows("answer", "check, severity, about, message, why, fix")
 #: Findings are shown in this order.
 _SEVERITIES = ("error", "warning", "unknown")
-_PATIENCE = 600  # seconds that a probe may take, the pulling of images included
 _MORE = 60  # seconds after which the cluster itself ends pods that nobody waits for any more
 
 
@@ -42,6 +41,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     packages.add_arguments(parser, "[NAME=VALUE…]")
     clusters.add_arguments(parser)
     declare.switch(parser, "--probe", "also run small Jobs as its pods, and delete them")
+    clusters.add_timeout(parser, "how long these may take, the pulling of images included", "3m")
 
 
 def gate(client: Kubectl, rendered: Rendered) -> None:
@@ -61,6 +61,8 @@ def _explained(finding: Finding) -> str:
 
 def run(arguments: argparse.Namespace) -> int:
     """Examine, print the findings, and fail where one is an error."""
+    if not arguments.probe:
+        declare.alone(arguments, "doctor", "without --probe", "timeout")
     if not arguments.words and not usecases.is_one(Path()) and shipped.package_of(Path()) is None:
         return _operators(arguments)
     client, rendered, words = clusters.find_for(arguments, "doctor")
@@ -68,7 +70,7 @@ def run(arguments: argparse.Namespace) -> int:
     if not _has_errors(findings):
         findings += doctor.refused(client, rendered)
     if arguments.probe and not _has_errors(findings):  # else it would only wait for what is known to be wrong
-        findings += run_probe(client, rendered)
+        findings += run_probe(client, rendered, clusters.seconds(arguments))
     if ROWS.show(findings, arguments.output):
         _show(findings)
     has_errors = _has_errors(findings)
@@ -81,9 +83,9 @@ def _has_errors(findings: Sequence[Finding]) -> bool:
     return any(finding.severity == "error" for finding in findings)
 
 
-def run_probe(client: Kubectl, rendered: Rendered) -> list[Finding]:
+def run_probe(client: Kubectl, rendered: Rendered, seconds: float) -> list[Finding]:
     """Return what the pods of a use case find where they are to run."""
-    made = probe.make(rendered, runs.new_word(), seconds=_PATIENCE + _MORE)
+    made = probe.make(rendered, runs.new_word(), seconds=int(seconds) + _MORE)
     if not made.checks:
         return [unknown("probe", "pods", "this use case has none that could be tried")]
     output.note(f"probe {made.name}: {output.counted(len(made.checks), 'container')} of the use case")
@@ -94,7 +96,7 @@ def run_probe(client: Kubectl, rendered: Rendered) -> list[Finding]:
             lambda: status.read_one(client, record),
             made.is_over,
             lambda now: f"probe {made.name} {now.explained}",
-            _PATIENCE,
+            seconds,
         )
         return made.findings(now)
     finally:  # they end by themselves where whoever interrupts this twice leaves them

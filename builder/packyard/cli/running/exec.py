@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import argparse
 
-from packyard.cli import output
+from packyard.cli import declare, output
 from packyard.cli.running import clusters
 
 #: Every word behind ``--`` is the command's, whatever it looks like.
@@ -22,6 +22,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the verb's arguments."""
     clusters.add_run(parser)
     clusters.add_pods(parser)
+    declare.value(parser, "--container NAME", "not the first container, but this one", default="")
     clusters.add_arguments(parser)
     parser.usage = f"{parser.prog} [flags] RUN [-- COMMAND ...]"
 
@@ -29,7 +30,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Hand the terminal to the first pod that is meant and that runs, or say why none does."""
     client = clusters.find(arguments)
-    pod, container = clusters.running(client, arguments)
+    pod, container = clusters.running(client, arguments, arguments.container)
     output.note(f"in pod {pod.name}, container {container}")
     terminal = ["--tty"] if output.can_ask() and output.on_terminal() else []
     words = (pod.name, f"--container={container}", "--", *(arguments.command or _SHELL))

@@ -1,5 +1,10 @@
 """Print what pods of a run print: its launcher, chief, master or leader, else all; or those of a role and an index.
 
+packyard logs RUN           what they printed; with -f also what they go on to
+                            print
+packyard logs RUN --events  what happened to the run, to what was made of it and
+                            to its pods, the newest last
+
 `kubectl logs` does it: where there are several pods, each line begins with the name of its pod. With -f it waits for
 pods to start, follows those too that are made later, and ends with the run; the exit code is 1 if that has failed.
 """
@@ -10,10 +15,12 @@ import argparse
 import time
 
 from packyard.cli import declare, output
+from packyard.cli.rows import Rows
 from packyard.cli.running import clusters
 from packyard.cli.running.clusters import INTERRUPTED
+from packyard.core.errors import InputError, UsageError
+from packyard.running.runs import events, status
 from packyard.running.runs import record as records
-from packyard.running.runs import status
 from packyard.running.runs.kubectl import Kubectl
 from packyard.running.runs.logs import Reading
 from packyard.running.runs.outcome import FAILED
@@ -21,6 +28,18 @@ from packyard.running.runs.record import RunRecord
 from packyard.running.runs.status import RunStatus
 from packyard.running.runs.workloads import PodStatus
 
+ROWS = Rows(
+    "event",
+    "when, count, type, reason, object, message",
+    columns=", AGE, COUNT, REASON, OBJECT, MESSAGE",
+    when="--events",
+)
+_CELLS = {
+    "": lambda row: "!" if row["type"] == "Warning" else "",
+    "AGE": lambda row: clusters.age(row["when"]),
+}
+#: What chooses logs, and no events.
+_OF_LOGS = ("role", "index", "container", "follow", "previous", "tail")
 _PAUSE = 1.0  # seconds between two looks at a run that is followed
 _LAST = 10.0  # seconds that what was printed last may take to come
 
@@ -29,21 +48,51 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the verb's arguments."""
     clusters.add_run(parser)
     clusters.add_pods(parser)
+    declare.value(parser, "--container NAME", "not the first container, but this one", default="")
     declare.switch(parser, "-f --follow", "go on as more is printed, until the run is over")
+    declare.switch(parser, "--previous", "what was printed before the last restart")
     declare.value(parser, "--tail N", "only the last lines of each pod", type=clusters.count)
+    declare.switch(parser, "--events", "what happened to the run, instead of what it prints")
     clusters.add_arguments(parser)
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Print logs."""
+    """Print logs, or events."""
+    if arguments.events:
+        declare.alone(arguments, "logs", "beside --events", *_OF_LOGS)
+        return _show_events(arguments)
+    if arguments.output != "text":
+        raise UsageError("packyard logs: -o json is for events; packyard logs RUN --events -o json")
+    if arguments.follow:
+        declare.alone(arguments, "logs", "beside --follow", "previous")
     client = clusters.find(arguments)
-    reading = Reading(client, -1 if arguments.tail is None else arguments.tail, follows=arguments.follow)
+    reading = Reading(client, arguments.container, _flags(arguments), follows=arguments.follow)
     try:
         return _read(client, arguments, records.read_last(client, arguments.run), reading)
     except KeyboardInterrupt:
         return INTERRUPTED
     finally:
         reading.close()
+
+
+def _show_events(arguments: argparse.Namespace) -> int:
+    """Print events, and mark the warnings."""
+    client = clusters.find(arguments)
+    by_run = records.read_all(client, unfit=output.refusal)
+    if arguments.run not in by_run:
+        raise InputError(records.missing(client, arguments.run, by_run))
+    listed = events.read(client, by_run, arguments.run)
+    if ROWS.show(listed, arguments.output, cells=_CELLS):
+        warnings = output.counted(sum(event.type == "Warning" for event in listed), "warning")
+        count = output.counted(len(listed), "event")
+        output.note(f"{count}, {warnings}, marked with !" if listed else "no events are kept")
+        output.note(f"next: {client.packyard('status', arguments.run)}")
+    return 0
+
+
+def _flags(arguments: argparse.Namespace) -> list[str]:
+    tail = -1 if arguments.tail is None else arguments.tail
+    return [f"--tail={tail}", *["--previous"] * arguments.previous]
 
 
 def _read(client: Kubectl, arguments: argparse.Namespace, record: RunRecord, reading: Reading) -> int:
@@ -72,7 +121,7 @@ def _read(client: Kubectl, arguments: argparse.Namespace, record: RunRecord, rea
 def _tell_none(client: Kubectl, run_status: RunStatus) -> None:
     if not run_status.pods:
         output.notice(f"run {run_status.run} has no pods; it {run_status.explained}")
-    output.note(f"next: {client.packyard('status', run_status.run)}")
+    output.note(f"next: {client.packyard('logs', run_status.run, '--events')}")
 
 
 def _waits(pod: PodStatus) -> str:

@@ -106,6 +106,5 @@ def _next(client: Kubectl, arguments: argparse.Namespace, statuses: Sequence[Run
     first = statuses[0]
     if not arguments.run:
         return f"{client.packyard('status', first.run)} shows one in detail"
-    is_stuck = first.state in (status.STARTING, status.FAILING, status.INCOMPLETE)
-    shows = client.by_hand("events") if is_stuck else client.packyard("logs", first.run)
-    return f"next: {shows}; {client.packyard('undeploy', first.run)} removes it"
+    more = ["--events"] if first.state in (status.STARTING, status.FAILING, status.INCOMPLETE) else []
+    return f"next: {client.packyard('logs', first.run, *more)}; {client.packyard('undeploy', first.run)} removes it"

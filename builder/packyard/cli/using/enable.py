@@ -57,9 +57,7 @@ def run(arguments: argparse.Namespace) -> int:
         return 0
     verb = "disable" if arguments.off else "enable"
     log = state.log(f"{verb} {' '.join(names)}")
-    switched = switch(directory, names, Trial, off=arguments.off, dry_run=arguments.dry_run, log=log).switched[
-        directory
-    ]
+    switched = switch(directory, names, Trial, off=arguments.off, dry_run=arguments.dry_run, log=log)
     options = [option for option in read_options(directory) if option.name in names]
     if ROWS.show([_row(directory, switched, verb, options)], arguments.output):
         if arguments.dry_run:

@@ -154,7 +154,7 @@ def _told(
         values = ", ".join(setter.name for setter in case.setters if not setter.must_be_set)
         yield from _labelled("values:", values, _INDENT)
     yield ""
-    yield from _labelled("options", ", ".join(option.name for option in row["options"]))
+    yield from _labelled("options", ", ".join(name for name, _ in row["options"]))
     requires = {require for case in cases for require in case.requires}
     yield from _labelled("cluster", needs(requires, manifest, row["kubernetes"]))
     for number, image in enumerate(row["images"]):

@@ -19,22 +19,24 @@ from packyard.running.runs.workloads import PodStatus
 _AGAIN = "--since=60s"  # what is read twice where a log broke off: kubectl may take that long to notice
 
 
-def words(run_status: RunStatus, pods: Sequence[PodStatus], *, prefix: bool = False) -> list[str]:
+def words(run_status: RunStatus, pods: Sequence[PodStatus], container: str, *, prefix: bool = False) -> list[str]:
     """Return the words of the call for one pod, or for all of a run."""
+    of = [f"--container={container}"] if container else []
     if len(pods) == 1:
-        return ["logs", pods[0].name, *["--prefix"] * prefix]
-    return ["logs", f"--selector={LABEL}={run_status.run}", "--prefix", f"--max-log-requests={len(pods)}"]
+        return ["logs", pods[0].name, *["--prefix"] * prefix, *of]
+    return ["logs", f"--selector={LABEL}={run_status.run}", "--prefix", f"--max-log-requests={len(pods)}", *of]
 
 
 @dataclass(slots=True)
 class Reading:
-    """Logs of the first container of each pod, which kubectl prints; where it ``follows`` them, as they grow. Close it.
+    """Logs of one container of each pod, which kubectl prints; where it ``follows`` them, as they grow. Close it.
 
     ``begun`` has the pods that were read, with their restarts then; it ``is_unread`` where nobody reads along any more.
     """
 
     kubectl: Kubectl
-    tail: int
+    container: str
+    flags: Sequence[str]
     follows: bool
     begun: dict[str, int] = field(default_factory=dict)
     is_unread: bool = False
@@ -48,9 +50,9 @@ class Reading:
         # A call for all pods fails where it cannot read one of them.
         is_whole = not self.begun and len(new) == len(run_status.pods)
         for group in [new] if is_whole else [[pod] for pod in new]:
-            since = _AGAIN if self.begun.get(group[0].name) == group[0].restarts else f"--tail={self.tail}"
-            call = words(run_status, group, prefix=len(pods) > 1)
-            process = self.kubectl.start(*call, since, *["--follow"] * self.follows)
+            again = [_AGAIN] if self.begun.get(group[0].name) == group[0].restarts else self.flags
+            call = words(run_status, group, self.container, prefix=len(pods) > 1)
+            process = self.kubectl.start(*call, *again, *["--follow"] * self.follows)
             self.begun |= {pod.name: pod.restarts for pod in group}
             self._calls.append((process, [pod.name for pod in group]))
 

@@ -41,9 +41,14 @@ def look(kubectl: Kubectl, records: Mapping[str, RunRecord]) -> Objects:
     return list_(kubectl, {_POD, *_kinds(records.values())}, f"{runs},!{NUMBER}")
 
 
+def events(kubectl: Kubectl) -> Sequence[Object]:
+    """Return the events of a namespace, the newest last."""
+    return sorted(kubectl.read("get", "events", "--chunk-size=0"), key=time_of)
+
+
 def warnings(kubectl: Kubectl) -> Sequence[Object]:
     """Return the warnings of a namespace; none where they may not be read, as they only explain."""
-    return sorted(kubectl.glance("get", "events", "--field-selector=type=Warning", "--chunk-size=0"), key=_time_of)
+    return sorted(kubectl.glance("get", "events", "--field-selector=type=Warning", "--chunk-size=0"), key=time_of)
 
 
 def warned(events: Sequence[Object], reasons: Collection[str], is_about: Callable[[tuple[str, str]], bool]) -> str:
@@ -55,7 +60,7 @@ def warned(events: Sequence[Object], reasons: Collection[str], is_about: Callabl
     return ""
 
 
-def _time_of(event: Object) -> str:
+def time_of(event: Object) -> str:
     """Return when an event was seen last."""
     created = mapping(event.get("metadata")).get("creationTimestamp")
     series = mapping(event.get("series")).get("lastObservedTime")

@@ -15,7 +15,7 @@ import gzip
 import io
 import json
 import zlib
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -142,13 +142,18 @@ def read_run(kubectl: Kubectl, run: str) -> list[RunRecord]:
     """Return the records of a run, the oldest first, or refuse its name with the nearest that there is."""
     if records := read_all(kubectl, run).get(run):
         return records
-    hint = suggest(run, read_all(kubectl)) or f"{kubectl.packyard('status')} lists the runs"
-    raise InputError(Problem(f"there is no run {run!r} in namespace {kubectl.namespace}", hint=hint))
+    raise InputError(missing(kubectl, run, read_all(kubectl)))
 
 
 def read_last(kubectl: Kubectl, run: str) -> RunRecord:
     """Return the newest record of a run, or refuse its name as `read_run` does."""
     return read_run(kubectl, run)[-1]
+
+
+def missing(kubectl: Kubectl, name: str, names: Iterable[str]) -> Problem:
+    """Describe a name that no run has, with the nearest of ``names``."""
+    hint = suggest(name, names) or f"{kubectl.packyard('status')} lists the runs"
+    return Problem(f"there is no run {name!r} in namespace {kubectl.namespace}", hint=hint)
 
 
 def create(kubectl: Kubectl, run_record: RunRecord) -> None:

@@ -269,3 +269,11 @@ def choose(run_status: RunStatus, role: str = "", index: int | None = None) -> l
         problem = f"run {run_status.run} has no pod {index}" + (f" of role {wanted}" if wanted else "")
         raise InputError(Problem(problem, hint=f"they are counted from 0 to {last}"))
     return chosen
+
+
+def container(pod: PodStatus, name: str) -> str:
+    """Return the container of this name, or without one that which counts."""
+    if name and name not in pod.containers:
+        hint = suggest(name, pod.containers) or f"its containers: {', '.join(pod.containers)}"
+        raise InputError(Problem(f"pod {pod.name} has no container {name!r}", hint=hint))
+    return name or next(iter(pod.containers), "")

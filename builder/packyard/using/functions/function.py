@@ -140,9 +140,9 @@ def _create_setters(resources: ResourceList) -> _Answer:
             continue
         tags = tag(item.root, wishes)
         edits += tags.edits
-        for tagging in tags.tags:
-            message = f'Added line comment "kpt-set: {tagging.pattern}" for field with value "{tagging.value}"'
-            results.append(Result(message=message, item=item, field_path=tagging.path))
+        for path, value, pattern in tags.tags:
+            message = f'Added line comment "kpt-set: {pattern}" for field with value "{value}"'
+            results.append(Result(message=message, item=item, field_path=path))
         for path in tags.left_out:
             message = "a field inside brackets cannot carry a comment"
             results.append(Result(message=message, severity="warning", item=item, field_path=path))

@@ -33,14 +33,6 @@ class BundledUseCase:
         return [setter for setter in self.setters if setter.must_be_set]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class BundledOption:
-    """An option, and what it says of itself."""
-
-    name: str
-    description: str
-
-
 def use_case(bundle: Bundle, path: str) -> BundledUseCase:
     """Return a use case by its path in packyard.json."""
     described = bundle.manifest.use_cases[path]
@@ -53,15 +45,14 @@ def use_case(bundle: Bundle, path: str) -> BundledUseCase:
     )
 
 
-def options(bundle: Bundle) -> list[BundledOption]:
-    """Return the options, sorted by name."""
+def options(bundle: Bundle) -> list[tuple[str, str]]:
+    """Return the options with what they say of themselves, sorted by name."""
     by_name = {}
     for path, data in _files(bundle).items():
         folder, _, file = path.rpartition("/")
         if file == kustomization.FILE and dirname(folder).rpartition("/")[2] == OPTIONS:
-            name = folder.rpartition("/")[2]
-            by_name[name] = BundledOption(name=name, description=description(data).removesuffix("."))
-    return [by_name[name] for name in sorted(by_name)]
+            by_name[folder.rpartition("/")[2]] = description(data).removesuffix(".")
+    return sorted(by_name.items())
 
 
 def _files(bundle: Bundle) -> Mapping[str, bytes]:

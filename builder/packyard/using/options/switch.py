@@ -17,7 +17,7 @@ from packyard.core.errors import BeyondError, ConflictError, InputError, Problem
 from packyard.core.files import filenames
 from packyard.core.files.steps import StepLog
 from packyard.core.files.tree import Tree
-from packyard.using.options import options, usecases
+from packyard.using.options import options
 from packyard.using.options.folder import NAME, description
 from packyard.using.options.options import Options
 
@@ -42,14 +42,6 @@ class Switched:
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
-    """What was done to use cases, by their directories, and why options do not fit others."""
-
-    switched: dict[Path, Switched]
-    misfits: list[Problem]
-
-
-@dataclass(frozen=True, slots=True)
 class OptionState:
     """One option as a use case sees it; ``reason`` says why it does not fit."""
 
@@ -66,37 +58,21 @@ def switch(
     trial: Callable[[Path], Trial],
     *,
     off: bool = False,
-    recursive: bool = False,
     dry_run: bool = False,
     log: StepLog | None = None,
-) -> Outcome:
+) -> Switched:
     """Enable options in a use case, or with ``off`` disable them: all or none, in one change.
 
-    What is so already stays as it is. With ``recursive`` it is done in all use cases below that the options fit, and
-    refused where they fit none.
+    What is so already stays as it is.
     """
     tree = Tree(directory)
-    misfits: list[Problem] = []
-    switched: dict[Path, Switched] = {}
-    with nullcontext() if dry_run else tree.locked(log, below=recursive):
-        for use_case in map(Path, usecases.below(directory)) if recursive else [directory]:
-            try:
-                switched[use_case] = _disabled(use_case, names) if off else enabled(use_case, names, trial(use_case))
-            except (InputError, ConflictError) as error:
-                if off or not recursive:
-                    raise
-                misfits += error.problems[:1]
-        refuse([] if switched else misfits)
-        changed = {os.path.relpath(path / state.file, directory): state for path, state in switched.items()}
-        files = {file: state.after for file, state in changed.items() if state.changed}
-        refuse(
-            Problem("was changed meanwhile", file=tree.prefix + file)
-            for file in files
-            if tree.read(file) != changed[file].before
-        )
-        if files and not dry_run:
-            tree.write(files)
-    return Outcome(switched, misfits)
+    with nullcontext() if dry_run else tree.locked(log, below=False):
+        switched = _disabled(directory, names) if off else enabled(directory, names, trial(directory))
+        if switched.changed and not dry_run:
+            if tree.read(switched.file) != switched.before:
+                raise InputError(Problem("was changed meanwhile", file=tree.prefix + switched.file))
+            tree.write({switched.file: switched.after})
+    return switched
 
 
 def plan(

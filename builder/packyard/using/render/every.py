@@ -13,10 +13,8 @@ from packyard.core.bundle import archive, shipped
 from packyard.core.bundle.archive import LIMITS, Member
 from packyard.core.errors import InputError, PackyardError, Problem, UnavailableError, every
 from packyard.core.files import paths
-from packyard.using.kustomize.builtin import Trial
 from packyard.using.options.folder import use_cases
 from packyard.using.options.options import package_of
-from packyard.using.options.switch import switch
 from packyard.using.render import reached
 from packyard.using.render.render import render
 from packyard.using.setters.krmfile import NAME
@@ -73,10 +71,7 @@ def with_values(directory: Path, values: Values, command: str = "", *, enabling:
         except OSError as error:
             raise UnavailableError(Problem(f"cannot be copied: {error}", file=str(directory))) from error
         try:
-            if enabling:
-                switch(copy, enabling, Trial, recursive=True)
-            if values:
-                set_values(copy, values, recursive=True, command=command)
+            set_values(copy, values, options=enabling, recursive=True, command=command)
             yield copy
         except PackyardError as error:
             shown = os.path.normpath(directory / os.path.relpath(root, os.path.realpath(directory)))

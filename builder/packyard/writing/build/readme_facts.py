@@ -105,7 +105,7 @@ def parameters(use_cases: Sequence[Row]) -> list[Row]:
 def _main(use_cases: Sequence[Row]) -> set[str]:
     """Return the paths of the use cases with many setters; the others only serve them."""
     most = max((len(use_case.setters) for use_case in use_cases), default=0)
-    return {use_case.path for use_case in use_cases if 2 * len(use_case.setters) > most}
+    return {use_case.path for use_case in use_cases if 2 * len(use_case.setters) > most or not most}
 
 
 def _parameter(rows: Mapping[str, Setter], main: set[str], everywhere: Sequence[str]) -> Row:

@@ -53,10 +53,13 @@ def stage(bundle: Bundle, out_dir: Path, stage_dir: Path) -> None:
 
     Raises `ConflictError` where something else is there.
     """
-    tarball = out_dir / f"{bundle.name}.tar.gz"
+    tree_dir, tarball = out_dir / bundle.name, out_dir / f"{bundle.name}.tar.gz"
     described = next(member.data for member in bundle.members if member.path == manifest.FILE)
-    is_there = _manifest(out_dir / bundle.name) == described
-    if _is_tarball(bundle, tarball) and is_there:
+    with _as_conflict(tree_dir):
+        is_tree = os.path.lexists(tree_dir) and _manifest(tree_dir) == described
+    with _as_conflict(tarball):
+        is_tarball = os.path.lexists(tarball) and _is_tarball(bundle, tarball)
+    if is_tree and is_tarball:
         return
     stage_dir.mkdir(exist_ok=True)
     bundle.unpack(stage_dir)
@@ -82,18 +85,21 @@ def settle(out_dir: Path, stage_dir: Path) -> None:
         raise
 
 
-def _manifest(tree_dir: Path) -> bytes | None:
-    """Return the manifest of an untouched build, or None where there is nothing; refuse anything else."""
-    if not os.path.lexists(tree_dir):
-        return None
+@contextmanager
+def _as_conflict(file: Path) -> Iterator[None]:
+    """Refuse what no build made, and say what to do."""
     try:
-        digests = {str(file.relative_to(tree_dir)): Digest.of(_read(file)) for file in _files(tree_dir)}
-        data = _read(tree_dir / manifest.FILE)
-        Manifest.parse(data).compare(digests)
+        yield
     except PackyardError as error:
-        file = str(tree_dir)
-        problems = (Problem(f"is not what packyard built: {problem}", file=file) for problem in error.problems)
-        raise ConflictError(*problems, Problem("left as it is", file=file, hint=_HINT)) from error
+        said = (Problem(f"is not what packyard built: {each}", file=str(file), hint=_HINT) for each in error.problems)
+        raise ConflictError(*said) from error
+
+
+def _manifest(tree_dir: Path) -> bytes:
+    """Return the manifest of an untouched build; refuse anything else."""
+    digests = {str(file.relative_to(tree_dir)): Digest.of(_read(file)) for file in _files(tree_dir)}
+    data = _read(tree_dir / manifest.FILE)
+    Manifest.parse(data).compare(digests)
     return data
 
 
@@ -111,18 +117,12 @@ def _read(file: Path) -> bytes:
 
 
 def _is_tarball(bundle: Bundle, tarball: Path) -> bool:
-    """Say whether a tarball is there already; anything there but a bundle of the same name, or nothing, is refused."""
-    if not os.path.lexists(tarball):
-        return False
-    try:
-        if tarball.is_symlink():
-            raise InputError("is a link")
-        data = regular.read(tarball)
-        if data == bundle.data or not data:  # an empty one is what a full disk leaves
-            return bool(data)
-        if Bundle.open(data).manifest.name == bundle.name:
-            return False
+    """Say whether a tarball is this one already; anything but a bundle of the same name is refused."""
+    if tarball.is_symlink():
+        raise InputError("is a link")
+    data = regular.read(tarball)
+    if data == bundle.data or not data:  # an empty one is what a full disk leaves
+        return bool(data)
+    if Bundle.open(data).manifest.name != bundle.name:
         raise InputError("is another package")
-    except PackyardError as error:
-        message = f"was not built by packyard: {error.problems[0].message}"
-        raise ConflictError(Problem(message, file=str(tarball), hint=_HINT)) from error
+    return False

@@ -24,7 +24,10 @@ from packyard.writing.checks.variables import is_filled_in
 
 @dataclass(frozen=True)
 class AppliedObject:
-    """An object as it would be applied, and as it is written in its file."""
+    """An object as it would be applied, and as it is written in its file.
+
+    ``waiting`` are the fields that wait for a setter without an example, by their nodes.
+    """
 
     root: MappingNode
     value: dict[str, Any]
@@ -48,19 +51,32 @@ class AppliedObject:
     @cached_property
     def later(self) -> list[Path]:
         """The paths of its values that come later."""
-        return list(_later(self.root, (), self.waiting))
+        return list(self._later(self.root, ()))
+
+    def is_later(self, node: Node) -> bool:
+        """Say whether a value comes later, by a setter or by what others fill in."""
+        return id(node) in self.waiting or (isinstance(node, Scalar) and is_filled_in(node.value))
+
+    def _later(self, node: Node, path: Path) -> Iterator[Path]:
+        if isinstance(node, MappingNode):
+            for entry in node.entries:
+                yield from self._later(entry.value, (*path, entry.name))
+        elif isinstance(node, SequenceNode):
+            for number, item in enumerate(node.items):
+                yield from self._later(item.value, (*path, number))
+        elif self.is_later(node):
+            yield path
 
 
 class Applied:
     """All objects, each with its values once the examples of setters are set.
 
-    ``waiting`` are the fields that wait for a setter without an example, by their nodes, ``unreadable`` is what is
-    wrong with objects that have no value.
+    ``unreadable`` is what is wrong with objects that have no value.
     """
 
     def __init__(self, parsed: Parsed) -> None:
         examples = _examples(parsed)
-        self.waiting = _waiting(parsed, examples)
+        waiting = _waiting(parsed, examples)
         self.objects: list[AppliedObject] = []
         self.unreadable: list[Finding] = []
         try:
@@ -71,28 +87,9 @@ class Applied:
             try:
                 value = to_value(root, filled)
                 assert isinstance(value, dict)
-                self.objects.append(AppliedObject(root, value, self.waiting))
+                self.objects.append(AppliedObject(root, value, waiting))
             except InputError as refused:
                 self.unreadable += findings(refused)
-
-    def is_later(self, node: Node) -> bool:
-        """Say whether a value comes later, by a setter or by what others fill in."""
-        return _is_later(node, self.waiting)
-
-
-def _is_later(node: Node, waiting: frozenset[int]) -> bool:
-    return id(node) in waiting or (isinstance(node, Scalar) and is_filled_in(node.value))
-
-
-def _later(node: Node, path: Path, waiting: frozenset[int]) -> Iterator[Path]:
-    if isinstance(node, MappingNode):
-        for entry in node.entries:
-            yield from _later(entry.value, (*path, entry.name), waiting)
-    elif isinstance(node, SequenceNode):
-        for number, item in enumerate(node.items):
-            yield from _later(item.value, (*path, number), waiting)
-    elif _is_later(node, waiting):
-        yield path
 
 
 def _without_nulls(value: object) -> object:

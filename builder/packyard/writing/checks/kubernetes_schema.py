@@ -21,7 +21,6 @@ from packyard.core.yaml.values import double_quoted, nearest
 from packyard.using.setters.comment import parse
 from packyard.writing.checks import definition_rules
 from packyard.writing.checks.applied import Applied, AppliedObject
-from packyard.writing.checks.explanation import Severity
 from packyard.writing.checks.finding import Finding, breach
 from packyard.writing.checks.parsed import Parsed
 from packyard.writing.checks.variables import is_filled_in
@@ -48,11 +47,13 @@ def check(parsed: Parsed, applied: Applied, judges: Sequence[Judge], *, newest: 
     finished = {id(root) for build in builds for root in build.objects}
     yield from applied.unreadable
     for item in applied.objects:
-        noted = _Noted(item, applied)
+        noted: dict[tuple[str, Entry | Node, str], tuple[Fault, list[Judge]]] = {}
         for judge, fault in _faults(item, kubernetes, operators):
-            if fault.rule != "missing-field" or id(item.root) in finished:
-                noted.add(judge, fault)
-        for each, by in noted.findings(judges):
+            place = _place(item, fault)
+            if place and (fault.rule != "missing-field" or id(item.root) in finished):
+                noted.setdefault((fault.rule, place, fault.message), (fault, []))[1].append(judge)
+        for (_, place, _), (fault, by) in noted.items():
+            each = _finding(place, fault, by, judges)
             certain = [
                 *kubernetes[-1:],
                 *(judge for judge in operators if each.rule != "unserved-kind" or not judge.is_given),
@@ -166,43 +167,27 @@ def _pod_parts(value: dict[str, object]) -> Iterator[tuple[Path, str, object]]:
             yield (*pod.path[:-1], "metadata"), "ObjectMeta", pod.template.get("metadata") or {}
 
 
-class _Noted:
-    """The faults of one object, each with the judges that report it: one finding for all versions."""
+def _place(item: AppliedObject, fault: Fault) -> Entry | Node | None:
+    """Return what is wrong, unless it waits for a value."""
+    entry, node = nearest(item.root, (*fault.path, fault.field) if fault.field else fault.path)
+    is_filled = isinstance(node, Scalar) and is_filled_in(node.value)
+    if (
+        (fault.rule != "unknown-field" and id(node) in item.waiting)
+        or (fault.rule == "wrong-value" and is_filled)
+        or (fault.rule in _BY_RULES and any(map(item.is_later, walk(node))))
+    ):
+        return None
+    return entry if entry and fault.field and fault.rule != "missing-field" else nearest(item.root, fault.path)[1]
 
-    def __init__(self, item: AppliedObject, applied: Applied) -> None:
-        self._item = item
-        self._applied = applied
-        self._found: dict[tuple[str, Entry | Node, str], tuple[Fault, str, list[Judge]]] = {}
 
-    def add(self, judge: Judge, fault: Fault) -> None:
-        """Note a fault, unless its field waits for a value."""
-        path = (*fault.path, fault.field) if fault.field else fault.path
-        entry, node = nearest(self._item.root, path)
-        if id(node) in self._applied.waiting and fault.rule != "unknown-field":
-            return
-        if fault.rule == "wrong-value" and isinstance(node, Scalar) and is_filled_in(node.value):
-            return
-        if fault.rule in _BY_RULES and any(map(self._applied.is_later, walk(node))):
-            return
-        if fault.field and fault.rule != "missing-field" and entry is not None:
-            place: Entry | Node = entry
-        else:
-            _, node = nearest(self._item.root, fault.path)
-            place = node
-        fix = _fix(node, fault)
-        *_, judges = self._found.setdefault((fault.rule, place, fault.message), (fault, fix, []))
-        if judge not in judges:
-            judges.append(judge)
-
-    def findings(self, order: Sequence[Judge]) -> Iterator[tuple[Finding, list[Judge]]]:
-        """Yield a finding for each fault, with the judges that report it."""
-        for (rule, place, message), (fault, fix, judges) in self._found.items():
-            is_open = fault.counts_as_missing or fault.is_guess or _is_newer(fault, judges)
-            is_open = is_open or fault.rule == "rule-without-answer"
-            severity: Severity = "warning" if is_open else "error"
-            message = f"{message} in {versions(judges, order)}"
-            hint = fault.hint or (_OWN_DEFINITION if _is_newer(fault, judges) else "")
-            yield breach(rule, place, message, hint, fix, severity=severity), judges
+def _finding(place: Entry | Node, fault: Fault, by: Sequence[Judge], order: Sequence[Judge]) -> Finding:
+    """Return one finding for all versions whose judges report a fault."""
+    is_newer = _is_newer(fault, by)
+    is_open = fault.counts_as_missing or fault.is_guess or is_newer or fault.rule == "rule-without-answer"
+    hint = fault.hint or (_OWN_DEFINITION if is_newer else "")
+    fix = _fix(place.value if isinstance(place, Entry) else place, fault)
+    message = f"{fault.message} in {versions(by, order)}"
+    return breach(fault.rule, place, message, hint, fix, severity="warning" if is_open else "error")
 
 
 #: What to do where a cluster has a newer operator.

@@ -21,6 +21,9 @@ from packyard.using.setters.fields import path_text
 from packyard.using.setters.kpt.apply import roots_of, sorted_texts
 from packyard.using.setters.kpt.tagged import Cover, list_comment, scalar_comment, write_comment
 
+#: A comment for one field: its path, what it shows (a list as kpt prints one), and the pattern.
+Tag = tuple[str, str, str]
+
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
@@ -28,15 +31,6 @@ class Wanted:
 
     texts: Cover
     lists: Mapping[tuple[str, ...], str]
-
-
-@dataclass(frozen=True, slots=True)
-class Tag:
-    """A comment for one field: its path, what it shows (a list as kpt prints one), and the pattern."""
-
-    path: str
-    value: str
-    pattern: str
 
 
 @dataclass(slots=True)
@@ -105,7 +99,7 @@ def _scalar(node: Scalar, path: tuple[Step, ...], wishes: Wanted, tags: Tags, fl
     if flow:
         tags.left_out.append(path_text(path))
         return
-    tags.tags.append(Tag(path_text(path), node.value, pattern))
+    tags.tags.append((path_text(path), node.value, pattern))
     at = header_end(node) if node.style in "|>" else node.end
     tags.edits.append(_comment_edit(scalar_comment(node), at, pattern, node))
 
@@ -128,7 +122,7 @@ def _list(
         tags.left_out.append(path_text(path))
         return None
     if name is not None:
-        tags.tags.append(Tag(path_text(path), f"[{' '.join(texts)}]", f"${{{name}}}"))
+        tags.tags.append((path_text(path), f"[{' '.join(texts)}]", f"${{{name}}}"))
     if node.flow and node.items and not _has_comments(node):
         edits, items = _broken(entry, node, path, name, wishes)
         tags.edits += edits
@@ -166,7 +160,7 @@ def _broken(
         line = "- " + (value.lexeme if "\n" not in value.lexeme else double_quoted(value.value))
         pattern = None if "\n" in value.value else wishes.texts.pattern(value.value)
         if pattern is not None:
-            tags.append(Tag(path_text((*path, index)), value.value, pattern))
+            tags.append((path_text((*path, index)), value.value, pattern))
             comments.append(write_comment(pattern))
             line += f" {comments[-1]}"
         lines.append(line)

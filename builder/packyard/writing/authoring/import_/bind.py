@@ -50,9 +50,7 @@ def bind(
     edits: list[list[Edit]] = [[] for _ in documents]
     known, bound = kpt.read(documents, edits, notes)
     notes += [note for document in documents for note in _placeholders(document)]
-    if krmfile is None:
-        return edits, meaning.reached(bound, known)
-    own = meaning.read(krmfile, notes)
+    own = meaning.read(krmfile, notes) if krmfile else Definitions()
     bindings = [(number, each) for number, document in enumerate(documents) for each in fields.find(document)]
     faults = [_fault(binding, own) for _, binding in bindings]
     pairs = list(zip(bindings, faults, strict=True))
@@ -71,10 +69,10 @@ def bind(
             notes.append(fault)
     known = Definitions({**known.setters, **own.setters}, {**known.substitutions, **own.substitutions})
     needed = meaning.reached(bound, known)
-    file = krmfile.source.name
+    file = krmfile.source.name if krmfile else ""
     unused = tuple(f"{file}: {name}" for name in sorted({*own.setters, *own.substitutions} - needed.keys()))
     notes += [Note(LOST, *_UNUSED, unused)] if unused else []
-    if krmfile.root.get("rules") is not None:
+    if krmfile and krmfile.root.get("rules") is not None:
         notes.append(Note(LOST, "rules between setters", "write them into the Krmfile of the package", (file,)))
     return edits, needed
 

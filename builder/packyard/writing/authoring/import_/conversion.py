@@ -13,6 +13,7 @@ from packyard.core.files.paths import WORKSPACE
 from packyard.core.kubernetes.lenient import mapping, name_of, text
 from packyard.core.yaml.content import Text, Tree, double, in_brackets
 from packyard.using.kustomize import builtin
+from packyard.using.options.folder import PROGRAMS
 from packyard.using.setters.definition import Setter
 from packyard.writing.authoring import skeleton
 from packyard.writing.authoring.import_ import upstream, use_cases
@@ -20,7 +21,7 @@ from packyard.writing.authoring.import_.meaning import GIVEN, krmfile
 from packyard.writing.authoring.import_.meaning import text as definition_text
 from packyard.writing.authoring.import_.note import DOUBTFUL, LOST, Note
 from packyard.writing.authoring.import_.upstream import Build, Part, Upstream, UseCase
-from packyard.writing.source import compose, package, workspace
+from packyard.writing.source import compose, package, program, workspace
 from packyard.writing.source.package import NAME
 from packyard.writing.source.workspace import Workspace
 
@@ -143,8 +144,9 @@ def _faults(
         made = {use_case.path: use_case for use_case in described.use_cases}
         for file in taken:
             try:
-                composed = compose.make(own, described, made[file.path]).composed
-                _put(folder / "built" / file.path, composed.files)
+                unfolded = compose.make(own, described, made[file.path])
+                _put(folder / "built" / file.path, unfolded.composed.files)
+                _put(folder / "built" / PROGRAMS, program.files(own.sources, [unfolded.objects]))
                 built = builtin.build(folder / "built" / file.path)
                 refuse(_differences(file, upstream.objects_of(built, file.path)))
             except InputError as error:

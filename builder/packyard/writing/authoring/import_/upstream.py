@@ -15,6 +15,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import cache
 from pathlib import Path
 from posixpath import join, normpath, relpath
 
@@ -22,7 +23,7 @@ from packyard.core.errors import InputError, Problem, every, refuse
 from packyard.core.kubernetes import kustomization
 from packyard.core.kubernetes.kinds import LOCAL, is_local
 from packyard.core.yaml import layout, make, proof
-from packyard.core.yaml.document import parse_text, source_of, walk
+from packyard.core.yaml.document import parse_text, scalars, source_of, walk
 from packyard.core.yaml.edit import Edit, exchange
 from packyard.core.yaml.node import Comment, Document, Entry, Item, MappingNode, Node, Scalar, SequenceNode, Source
 from packyard.core.yaml.sources import Sources
@@ -47,7 +48,8 @@ _BUILT = "built.yaml"
 _AS_BUILT = "kustomizations that packyard does not compose, taken as kustomize builds them"
 _MERGES, _OPERATIONS = "patchesStrategicMerge", "patchesJson6902"
 _OF_PATCHES = ("patches", _MERGES, _OPERATIONS)
-_KEPT = ("replacements", "labels", "images")
+_GENERATED = "configMapGenerator"
+_KEPT = ("replacements", "labels", "images", _GENERATED)
 _FIELDS = {"apiVersion", "kind", *kustomization.LISTED, *_OF_PATCHES, *_KEPT}
 
 
@@ -130,8 +132,7 @@ class Upstream:
         self.sources = Sources(folder)
         self.folders = self._leaves()
         self._wide, self._below = Sources(Path("/")), os.path.relpath(folder.resolve(), "/")
-        self._build = build
-        self._built: dict[str, bytes] = {}
+        self._text = cache(lambda folder: build(folder or "."))
         self.begin()
 
     def begin(self) -> None:
@@ -145,7 +146,7 @@ class Upstream:
             return self._of_manifests(folder, path)
         text, place = self._text(folder), self._place(folder)
         file = self._file(place)
-        root = _root(self._wide, file) if file else None
+        root = use_cases.root(self._wide, file) if file else None
         namespace = root.text("namespace") if root else ""
         objects = objects_of(text, f"{self.sources.shown(folder)} as built")
         try:
@@ -197,11 +198,6 @@ class Upstream:
         """Return where a folder is below the root of the disk."""
         return normpath(join(self._below, folder))
 
-    def _text(self, folder: str) -> bytes:
-        if folder not in self._built:
-            self._built[folder] = self._build(folder or ".")
-        return self._built[folder]
-
     def _file(self, folder: str) -> str:
         files = kustomizations(self._wide, folder)
         return files[0] if len(files) == 1 else ""
@@ -239,8 +235,8 @@ class Upstream:
 
     def _copy(self, folder: str, kind: str, *, is_leaf: bool = False) -> Part:
         file = self._file(folder)
-        root = _root(self._wide, file) if file else None
-        if root is None:
+        root = use_cases.root(self._wide, file) if file else None
+        if not isinstance(root, MappingNode):
             raise _BeyondPartError("it has no kustomization, or several")
         _check(root, kind, is_leaf=is_leaf)
         head = [*self._wide.documents(file)[0].head, *root.entries[0].head]
@@ -255,6 +251,8 @@ class Upstream:
                 self._add(part, path.value)
             if (text := patch.value.scalar("patch")) and (entry := patch.value.entry("patch")):
                 part.inline += [(entry, document) for document in _documents(embedded(text))]
+        for name in (name for made in kept[_GENERATED] for name in scalars(made.value.get("files"))):
+            self._add(part, name.value, is_yaml=False)
         for key, items in (("patches", patches), *kept.items()):
             part.entries += [make.entry(key, make.sequence("", items))] if items else []
         return part
@@ -275,13 +273,15 @@ class Upstream:
         else:
             part.resources.append(self._take(path, "Kustomization"))
 
-    def _add(self, part: Part, text: str) -> None:
+    def _add(self, part: Part, text: str, *, is_yaml: bool = True) -> None:
         """Add a file of a part, which lies beside its kustomization or below."""
         path, name = normpath(join(part.source, text)), normpath(text)
         if name.startswith(("..", "/")) or not self._wide.is_file(path):
             raise _BeyondPartError(f"{text} does not lie beside the kustomization")
-        self._wide.documents(path)  # refuses a key that stands twice
-        part.files[name], part.documents[name] = self._wide.read(path), _documents(self._wide.text(path))
+        part.files[name] = self._wide.read(path)
+        if is_yaml:
+            self._wide.documents(path)  # refuses a key that stands twice
+            part.documents[name] = _documents(self._wide.text(path))
 
     def _krmfile(self, folder: str) -> Krmfile | None:
         """Read the definitions of a folder; kpt 0.x has them in its Kptfile."""
@@ -324,12 +324,6 @@ def _listing(text: str) -> Item:
 
 def _documents(source: Source) -> list[Document]:
     return [document for document in parse_text(source) if document.root is not None]
-
-
-def _root(sources: Sources, file: str) -> MappingNode | None:
-    documents = sources.documents(file)
-    root = documents[0].root if len(documents) == 1 else None
-    return root if isinstance(root, MappingNode) else None
 
 
 def _items(root: Node, key: str) -> list[Item]:
