@@ -22,7 +22,6 @@ from packyard.core.bundle.required import Required
 from packyard.core.errors import PackyardError
 from packyard.core.kubernetes import operators
 from packyard.core.kubernetes.lenient import Object, is_ending
-from packyard.core.kubernetes.operators import Operator
 from packyard.running.doctor import admission, claims, facts, kinds, nodes, queues, quotas, references, wanted
 from packyard.running.doctor.facts import Facts, Questions, UnreadError
 from packyard.running.doctor.finding import Finding, error, passed, unknown
