@@ -41,7 +41,8 @@ from packyard.sharing.stores.store import (
     pointing_to_fsck,
 )
 from packyard.sharing.trust import provenance
-from packyard.sharing.trust.keys import NOBODY, Signing, Trust
+from packyard.sharing.trust.keyless import Signing
+from packyard.sharing.trust.keys import NOBODY, Trust
 
 _PAUSE, _LONGEST_PAUSE = 0.02, 2.0  # seconds
 _SHOWN = 5  # names in a message
