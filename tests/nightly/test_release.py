@@ -122,12 +122,6 @@ def test_the_wheel_made_from_the_sdist_is_that_of_the_checkout(dist: Dist, tmp_p
     assert members(tmp_path / dist.wheel_file.name) == members(dist.wheel_file)
 
 
-def test_the_wheel_holds_all_code(dist: Dist) -> None:
-    code = {name.removeprefix("builder/") for name in real.checkout_files() if name.startswith("builder/packyard/")}
-    assert "packyard/py.typed" in code
-    assert code <= set(members(dist.wheel_file))
-
-
 def test_the_wheel_says_what_it_is(dist: Dist) -> None:
     metadata = dist.metadata()
     assert metadata["Version"] == __version__

@@ -137,22 +137,6 @@ def test_the_same_bytes_under_another_umask(umask: str, names: list[str], expect
     assert build(copy, tmp_path / "out", names, command=command) == expected
 
 
-def test_the_same_bytes_as_another_user(checkout: Path, names: list[str], expected: Built, tmp_path: Path) -> None:
-    if os.geteuid() != 0:
-        pytest.skip("only root can become another user")
-    keep_access = ("--inh-caps=+dac_override", "--ambient-caps=+dac_override")  # the interpreter may be root's alone
-    command = (
-        real.program("setpriv"),
-        "--reuid=65534",
-        "--regid=65534",
-        "--clear-groups",
-        *keep_access,
-        sys.executable,
-    )
-    assert build(checkout, tmp_path / "out", names, command=command) == expected
-    assert (tmp_path / "out").stat().st_uid == 65534
-
-
 @pytest.mark.parametrize(
     ("name", "backwards"),
     some(product(["a b", "ünï-code", "deep/er/than/before"], [False, True]), lambda case: case),

@@ -12,7 +12,7 @@ from workload.environment import Object
 
 #: Storage that outlives the pod, and that two pods may share.
 STORAGE = ("persistentVolumeClaim",)
-_WRITTEN = ("configMap", "secret", "downwardAPI", "projected")
+_WRITTEN = ("configMap", "secret", "downwardAPI")
 
 
 def source(volume: Object) -> str:
@@ -54,10 +54,7 @@ def lay(volume: Object, pod: Object, objects: Sequence[Object], folder: Path) ->
 def _files(
     kind: str, spec: Object, mode: int, pod: Object, objects: Sequence[Object]
 ) -> Iterator[tuple[str, bytes, int]]:
-    if kind == "projected":
-        for each in spec["sources"]:
-            yield from _files(source(each), each[source(each)], mode, pod, objects)
-    elif kind == "downwardAPI":
+    if kind == "downwardAPI":
         for item in spec["items"]:
             yield item["path"], environment.field(pod, item["fieldRef"]["fieldPath"]).encode(), mode
     else:

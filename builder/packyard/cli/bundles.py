@@ -32,7 +32,7 @@ def carried_names() -> Sequence[str]:
 
 
 def carried(asked: Reference, pin: Pin | None = None) -> Bundle:
-    """Build a package of the packages that packyard carries; refuse another one than a lock pins."""
+    """Build a package that packyard carries; refuse another one than a lock pins."""
     from packyard.writing.build.draft import compose_draft
     from packyard.writing.source import workspace
 

@@ -18,7 +18,7 @@ from packyard.sharing.index.access import Publisher
 from packyard.sharing.index.index import Index
 from packyard.sharing.stores.directory import DirectoryStore
 from packyard.sharing.stores.store import Store
-from packyard.sharing.trust.keys import Signing
+from packyard.sharing.trust.keyless import Signing
 
 #: What is said of a bundle, and of what was done for it.
 DONE = "name, version, tar, digest, size, model, useCases, needs, description, yanked, key, status"

@@ -12,8 +12,9 @@ import os
 from packyard.cli import declare, output, preferences
 from packyard.core.errors import UsageError
 from packyard.sharing.trust import keyless, signers
+from packyard.sharing.trust.keyless import Signing
 from packyard.sharing.trust.keyring import Keyring
-from packyard.sharing.trust.keys import Signing, SigningKey, is_encrypted
+from packyard.sharing.trust.keys import SigningKey, is_encrypted
 
 KEY = "PACKYARD_SIGNING_KEY"
 PASSPHRASE = "PACKYARD_KEY_PASSPHRASE"

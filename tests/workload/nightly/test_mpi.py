@@ -10,10 +10,10 @@ from typing import Any
 import pytest
 
 from real import Kustomize
-from workload import catalogue, controllers
+from workload import catalogue, controllers, environment
 from workload.controllers import of_kind
 from workload.environment import Object
-from workload.machine import Machine, Pod, wait_until
+from workload.machine import STAND_IN, Machine, Pod, wait_until
 
 NewMachine = Callable[[Sequence[Object]], Machine]
 
@@ -43,7 +43,10 @@ def run_mpi_job(machine: Machine, job: Object) -> Run:
     """Start the workers of an MPIJob and, once they are ready, its launcher."""
     added, (launcher, *workers) = controllers.mpi_job(job)
     machine.objects += added
-    machine.image.install([launcher, *workers], machine.objects)
+    (container,) = launcher["spec"]["containers"]
+    words = environment.words(container, environment.environment(container, launcher, machine.objects))
+    for program in [word for word in words if word.endswith(".py")]:
+        machine.put(program, STAND_IN)
     started = [machine.start(worker) for worker in workers]
     machine.wait_ready(*started)
     return Run(machine.start(launcher), started)
@@ -70,7 +73,9 @@ def test_as_many_processes_start_as_the_hostfile_has_slots(workers: int, slots: 
 
 def test_each_process_is_the_user_and_writes_where_it_should(mpi_machine: NewMachine) -> None:
     objects, job = set_objects()
-    run = run_mpi_job(mpi_machine(objects), job)
+    machine = mpi_machine(objects)
+    machine.store(controllers.mpi_job(job)[1][1], "/data/datasets", {})
+    run = run_mpi_job(machine, job)
     assert run.launcher.wait() == 0, run.log
     for record in run.ranks:
         assert record["user"] == [catalogue.USER, catalogue.GROUP, catalogue.FS_GROUP]

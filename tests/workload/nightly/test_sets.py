@@ -15,7 +15,7 @@ from catalogue.usecases import of_bases
 from packyard.writing.source.package import Package, UseCase
 from workload import catalogue, controllers
 from workload.environment import Object, environment
-from workload.machine import Machine, Pod, wait_until
+from workload.machine import STAND_IN, Machine, Pod, wait_until
 
 NewMachine = Callable[[Sequence[Object]], Machine]
 
@@ -59,7 +59,7 @@ def test_all_end_as_the_chief_does_or_fail_with_one(
     chief: str, server: str, succeed: bool, package: Package, use_case: UseCase, new_machine: NewMachine
 ) -> None:
     machine, described = applied(package, use_case, new_machine)
-    pods = started(machine, described, chief=chief, server=server)
+    pods = started(machine, described, (_PROGRAM % {"chief": chief, "server": server}).encode())
     codes = [pod.wait() for pod in pods]
     assert (codes == [0] * len(pods)) if succeed else (0 not in codes), "".join(pod.log for pod in pods)
 
@@ -69,9 +69,8 @@ def test_a_lost_pod_ends_those_that_hold_on_to_it_and_all_start_again(
     package: Package, use_case: UseCase, new_machine: NewMachine
 ) -> None:
     machine, described = applied(package, use_case, new_machine)
-    machine.image.install(described, machine.objects)
     machine.hold = True
-    pods = [machine.start(pod) for pod in described]
+    pods = started(machine, described, STAND_IN)
     wait_until(lambda: all(pod.records() for pod in pods), pods)
     pods[-1].kill()
     for pod in pods[:-1]:
@@ -93,12 +92,12 @@ def applied(package: Package, use_case: UseCase, new_machine: NewMachine) -> tup
     return machine, [pod for pod in pods if "run.py" in str(pod["spec"]["containers"][0]["command"])]
 
 
-def started(machine: Machine, described: Sequence[Object], **endings: str) -> list[Pod]:
-    """Start all pods of a run whose program is the one above, the chief first."""
+def started(machine: Machine, described: Sequence[Object], program: bytes) -> list[Pod]:
+    """Start all pods of a run, the chief first."""
     pods = []
     for pod in sorted(described, key=lambda pod: "-chief-" not in pod["spec"]["hostname"]):
         container = pod["spec"]["containers"][0]
         script = environment(container, pod, machine.objects)["MODEL_SCRIPT"]
-        machine.put(str(PurePosixPath(container["workingDir"], script)), (_PROGRAM % endings).encode())
+        machine.put(str(PurePosixPath(container["workingDir"], script)), program)
         pods.append(machine.start(pod))
     return pods

@@ -16,13 +16,11 @@ from dataclasses import replace
 from shlex import quote
 
 from packyard.cli import declare, output, preferences, signing
-from packyard.cli.channels import open_channel, publisher
+from packyard.cli.channels import listed, open_channel, publisher, signed
 from packyard.cli.rows import Rows
 from packyard.core.errors import UsageError
-from packyard.sharing.index import access
 from packyard.sharing.publishing import fsck
 from packyard.sharing.stores.store import Store
-from packyard.sharing.trust.keys import Trust
 
 _CHANNEL = re.compile(r"\bCHANNEL\b")
 ROWS = Rows("finding", "kind, key, message, hint", line="{kind:<8} {key}: {message} ({hint})")
@@ -50,16 +48,9 @@ def run(arguments: argparse.Namespace) -> int:
         output.note(
             f"{output.counted(len(findings), 'finding')} in {channel.address}" if findings else "nothing is wrong"
         )
-        if not findings:
-            _tell_unverified(channel, trusted)
+        for line in () if findings else signed(arguments.channel, listed(arguments.channel, channel)):
+            output.note(line)
     return int(bool(findings))
-
-
-def _tell_unverified(channel: Store, trusted: Trust) -> None:
-    """Say that an index which names a signer was compared with no key."""
-    index = access.current(channel, trusted)
-    for line in trusted.signed(index.signers, index.others) if index.others else ():
-        output.note(line)
 
 
 def _repair(channel: Store, arguments: argparse.Namespace) -> None:

@@ -26,7 +26,7 @@ from packyard.sharing.stores import as_registry
 from packyard.sharing.stores.oci.manifest import bundle_digest
 from packyard.sharing.stores.store import ReadOnly, Store
 from packyard.sharing.trust import provenance, sbom
-from packyard.sharing.trust.keys import Signing
+from packyard.sharing.trust.keyless import Signing
 from packyard.sharing.trust.provenance import Statement
 from packyard.writing.build import catalogue
 from packyard.writing.source.workspace import Workspace

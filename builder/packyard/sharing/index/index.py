@@ -30,7 +30,8 @@ from packyard.sharing.index.summary import Summary
 from packyard.sharing.stores.store import FOLDER, NotFoundError, Store, TooLongError, pointing_to_fsck
 from packyard.sharing.trust import envelope, provenance
 from packyard.sharing.trust.envelope import Opened
-from packyard.sharing.trust.keys import NOBODY, Signing, Trust
+from packyard.sharing.trust.keyless import Signing
+from packyard.sharing.trust.keys import NOBODY, Trust
 
 KEY = f"{FOLDER}index.json"
 #: What the channel's server was found to keep of many that write at once.

@@ -23,7 +23,8 @@ from dataclasses import dataclass
 from packyard.core.bundle import record
 from packyard.core.bundle.record import FaultError, Record, list_of
 from packyard.core.errors import IntegrityError, Problem
-from packyard.sharing.trust.keys import IDENTITY, Signing, SigningKey, Trust
+from packyard.sharing.trust.keyless import Signing, check
+from packyard.sharing.trust.keys import IDENTITY, SigningKey, Trust
 
 BUNDLE_TYPE = "application/vnd.dev.sigstore.bundle.v0.3+json"
 PAYLOAD_TYPE = "application/vnd.in-toto+json"
@@ -76,10 +77,8 @@ def _opened(data: bytes, trusted: Trust, file: str) -> Opened:
     key, payload, signature = record.parse_any(data, _read, file=file)
     if key is None:
         for identity in trusted.identities:
-            from packyard.sharing.trust import keyless  # takes long to import
-
             with suppress(IntegrityError):
-                return Opened(payload=keyless.check(data, identity, file=file), signers=(identity.id,))
+                return Opened(payload=check(data, identity, file=file), signers=(identity.id,))
         return Opened(payload=payload, others=(IDENTITY,))
     public = trusted.key(key)
     if public is None:

@@ -17,12 +17,12 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from functools import cache
-from typing import Any
+from typing import Any, TypeAlias
 
 from packyard.core import extras
 from packyard.core.errors import InputError, IntegrityError, Problem, UnavailableError
 from packyard.core.files import regular
-from packyard.sharing.trust.keys import Identity
+from packyard.sharing.trust.keys import Identity, SigningKey
 
 LIMIT = 8 * 1024 * 1024  # bytes of a Sigstore bundle
 TOKEN = "SIGSTORE_ID_TOKEN"  # the name of a variable
@@ -102,6 +102,10 @@ class JobIdentity:
             context = sigstore.sign.SigningContext.from_trust_config(config)
             self._signer = sigstore.sign.Signer(sigstore.oidc.IdentityToken(token), context)
             return self._signer._signing_cert()
+
+
+#: What signs: a key, or an identity.
+Signing: TypeAlias = SigningKey | JobIdentity
 
 
 def open(uri: str) -> JobIdentity:

@@ -14,7 +14,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from shlex import quote
-from typing import Any, Protocol, TypeAlias
+from typing import Any, TypeAlias
 
 from packyard.core.digest import Digest
 from packyard.core.errors import InputError, Problem, UnavailableError
@@ -184,19 +184,7 @@ class Identity:
         return f"{self.name} ({self.issuer})"
 
 
-class SigningIdentity(Protocol):
-    """An identity that signs in-toto statements; `keyless` has it."""
-
-    @property
-    def public(self) -> Identity:
-        """Who it is."""
-
-    def sign(self, statement: bytes) -> bytes:
-        """Return the Sigstore bundle of a statement."""
-
-
-#: What signs: a key, or an identity; and whom others trust then.
-Signing: TypeAlias = SigningKey | SigningIdentity
+#: Whom others trust.
 Signatory: TypeAlias = PublicKey | Identity
 
 

@@ -31,7 +31,8 @@ from packyard.sharing.stores.oci.manifest import MANIFEST_TYPE
 from packyard.sharing.stores.store import Store, get_or_none
 from packyard.sharing.trust import envelope
 from packyard.sharing.trust.envelope import Opened
-from packyard.sharing.trust.keys import Signing, Trust
+from packyard.sharing.trust.keyless import Signing
+from packyard.sharing.trust.keys import Trust
 
 if TYPE_CHECKING:
     from packyard.core.files.git import Revision
