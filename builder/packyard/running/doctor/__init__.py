@@ -20,9 +20,8 @@ from shlex import quote
 
 from packyard.core.bundle.required import Required
 from packyard.core.errors import PackyardError
-from packyard.core.kubernetes import operator_versions, operators
+from packyard.core.kubernetes import operators
 from packyard.core.kubernetes.lenient import Object, is_ending
-from packyard.core.kubernetes.operators import Operator
 from packyard.running.doctor import admission, claims, facts, kinds, nodes, queues, quotas, references, wanted
 from packyard.running.doctor.facts import Facts, Questions, UnreadError
 from packyard.running.doctor.finding import Finding, error, passed, unknown
@@ -72,7 +71,7 @@ def refused(kubectl: Kubectl, rendered: Rendered) -> list[Finding]:
 def questions(objects: Sequence[Object], required: Sequence[Required] = ()) -> Questions:
     """Return all that checks ask of a cluster, for objects and what authors say that these need."""
     asked = (nodes.ask(objects), claims.ask(objects), quotas.ask(objects), queues.ask(objects))
-    of_operators = kinds.ask_operators(objects, _others(objects, required))
+    of_operators = kinds.ask_operators(objects, operators.declared(required))
     return reduce(or_, asked, Questions(groups=True) | of_operators | references.ask(objects, required))
 
 
@@ -85,7 +84,7 @@ def operated(kubectl: Kubectl) -> list[Finding]:
 
 def judge(objects: Sequence[Object], cluster: Facts, required: Sequence[Required] = ()) -> list[Finding]:
     """Return what the facts mean for objects, and for what authors say that these need."""
-    others = _others(objects, required)
+    others = operators.declared(required)
     return _collected(
         {
             "the namespace": _namespace(cluster),
@@ -98,11 +97,6 @@ def judge(objects: Sequence[Object], cluster: Facts, required: Sequence[Required
             "queues": queues.active(objects, cluster),
         }
     )
-
-
-def _others(objects: Sequence[Object], required: Sequence[Required]) -> Sequence[Operator]:
-    """Return the operators that authors name, and those that packyard knows, in versions that do for the objects."""
-    return [*operators.declared(required), *operator_versions.table(objects)]
 
 
 def _collected(checks: Mapping[str, Iterator[Finding]]) -> list[Finding]:
