@@ -47,12 +47,6 @@ def test_what_is_there_stays(tmp_path: Path) -> None:
     assert "exists already" in tiny.refused("init", tmp_path)
 
 
-def test_a_place_that_cannot_be_is_refused(tmp_path: Path) -> None:
-    tiny.write(tmp_path / "file", "")
-    assert "file" in tiny.refused("init", tmp_path / "file")
-    assert sorted(each.name for each in tmp_path.iterdir()) == ["file"]
-
-
 def test_nothing_is_written_through_a_link_that_leads_elsewhere(tmp_path: Path) -> None:
     for name, target in ((".github", "elsewhere"), ("LICENSE", "nowhere")):
         folder = tmp_path / f"zoo-{target}"

@@ -95,12 +95,6 @@ def test_what_is_written_is_short_and_says_what_was_asked(catalogue: Path) -> No
     assert "    args: [python3, main.py]\n" in (package / "patches/many.yaml").read_text()
 
 
-@pytest.mark.nightly
-def test_without_a_storage_a_base_that_takes_one_keeps_nothing(catalogue: Path) -> None:
-    new(catalogue, "--base", "job")
-    assert "storage: [none]" in (catalogue / "packages/hello/package.yaml").read_text()
-
-
 def test_what_does_not_fit_is_refused_with_what_would(catalogue: Path) -> None:
     assert "did you mean 'single-node'?" in refused(catalogue, "hello", "--base", "single-nod")
     said = refused(catalogue, "hello", "--base", "preprocess-and-test", *CLAIM)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -16,11 +14,6 @@ from packyard.writing.build.readme import render
 def test_joins_rendered_fragments_with_one_blank_line() -> None:
     fragments = [("a.md", "\n\none {{ x }}\n"), ("b.md", "{% if no %}gone{% endif %}\n"), ("c.md", "three\n\n")]
     assert render(fragments, {"x": "ü", "no": False}) == "one ü\n\nthree\n".encode()
-
-
-def test_control_lines_leave_no_trace() -> None:
-    text = "a\n{% for x in xs %}\n- {{ x }}\n{% endfor %}\nb\n"
-    assert render([("a.md", text)], {"xs": [1, 2]}) == b"a\n- 1\n- 2\nb\n"
 
 
 @pytest.mark.parametrize(
@@ -68,12 +61,6 @@ def test_a_fragment_does_not_run_for_long(text: str) -> None:
 )
 def test_a_cell_of_a_table_survives_any_value(value: object, shown: str) -> None:
     assert render([("a.md", "| {{ rows[0] | code | cell }} |")], {"rows": [value]}).decode() == f"| {shown} |\n"
-
-
-def test_jinja_is_not_imported_before_it_is_needed() -> None:
-    program = "import packyard.writing.build.readme, packyard.sharing, sys\n"
-    program += "sys.exit(bool({'jinja2', 'requests'} & {*sys.modules}))"
-    assert subprocess.run([sys.executable, "-c", program]).returncode == 0
 
 
 FOREIGN = """\

@@ -104,12 +104,6 @@ def test_lets_a_library_build_on_another_one_which_only_it_sees(root: Path) -> N
     assert "no folder 'innermost' in ws/bases or parts/bases" in refusal(root)
 
 
-def test_files_of_a_library_are_inputs(root: Path) -> None:
-    here = workspace.read(root)
-    compose(here, package.read(here, "p"))
-    assert "libraries/parts/bases/below/cm.yaml" in here.sources.inputs
-
-
 # What is refused.
 
 

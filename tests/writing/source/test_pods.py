@@ -306,10 +306,3 @@ def test_a_container_that_is_added_to_a_custom_resource_is_added_behind_a_test_o
     operations = next(data.decode() for path, data in files.items() if path.endswith("o/kustomization.yaml"))
     before, _, _ = operations.partition("op: add, path: /spec/crews/0")
     assert "{op: test, path: /spec/crews/0/name, value: driver}" in before
-
-
-def test_an_option_that_is_nothing_but_a_patch_and_fits_nothing_is_told_at_its_file(root: Path) -> None:
-    tiny.write(root / "overlays/options/o/pods.yaml", HEAD + "roles: [nod]\nspec: {priorityClassName: high}\n")
-    out = tiny.run("lint", "--workspace", root)[1]
-    assert "overlays/options/o/pods.yaml:1" in out
-    assert "has no kustomization.yaml" not in out

@@ -110,20 +110,3 @@ def test_a_rule_about_a_setter_that_nobody_defines_is_refused(tree: Path) -> Non
     define(tree, overlay=rule("SHARDS < WORKRS"))
     (problem,) = refused(tree)
     assert "the rule SHARDS < WORKRS names WORKRS, which no part defines (did you mean 'WORKERS'?)" in problem
-
-
-def test_the_rules_of_options_lie_beside_their_definitions(tree: Path) -> None:
-    package = tree / "packages/bert/package.yaml"
-    tiny.replace(package, "  many: {base: job, programs: [shards]}\n", "")
-    (tree / "overlays/programs").rename(tree / "overlays/options")
-    define(tree, rule("WORKERS < 100"))
-    more = rule("SHARDS > 0") + rule("RETRIES < 9").removeprefix("rules:\n")
-    (tree / "overlays/options/shards/Krmfile").write_text(krmfile(more, SHARDS=SHARDS))
-    patch = tree / "overlays/options/shards/job.yaml"
-    patch.write_text(
-        'apiVersion: any/v1\nkind: Any\nmetadata: {name: any}\nspec:\n  completions: "" # {"$openapi":"SHARDS"}\n'
-    )
-    found = workspace.read(tree)
-    made = compose(found, packages.read(found, "bert"))
-    assert rules_of(made.use_cases[0].files["Krmfile"]) == ["WORKERS < 100"]
-    assert rules_of(made.options.files["Krmfile"]) == ["SHARDS > 0"], "that of the use case's setter stays behind"

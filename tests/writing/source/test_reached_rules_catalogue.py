@@ -10,7 +10,7 @@ import pytest
 import real
 from catalogue.usecases import USE_CASES, composed
 from packyard.core.yaml.node import Source
-from packyard.using.setters.check import breaches, is_refused
+from packyard.using.setters.check import breaches
 from packyard.using.setters.definition import Setter
 from packyard.using.setters.krmfile import parse_krmfile
 from packyard.using.setters.rules.rule import Rule, read
@@ -78,19 +78,3 @@ def given(setters: Mapping[str, Setter], values: Mapping[str, str]) -> dict[str,
     assert not wrong, "the definition refuses it already, the rule has no say"
     examples = {name: setter.example or "" for name, setter in setters.items() if setter.must_be_set}
     return {**setters, **{name: setters[name]._replace(value=text) for name, text in {**examples, **values}.items()}}
-
-
-DIGEST = f"@sha256:{'0' * 64}"
-IMAGES = [
-    pytest.param(setter, id=f"{file.parent.name}-{name}")
-    for file in KRMFILES
-    for name, setter in parse_krmfile(Source(str(file), file.read_text("utf-8"))).definitions.setters.items()
-    if name == "IMAGE"
-]
-
-
-@pytest.mark.parametrize("setter", IMAGES)
-def test_an_image_that_is_one_parameter_has_a_tag_or_a_digest(setter: Setter) -> None:
-    ends = ("", ":1.0", DIGEST, f":1.0{DIGEST}", "@sha256:0", f"{DIGEST}:1.0")
-    admitted = [end for end in ends if not is_refused(setter, [f"registry.example.com:5000/team/training{end}"])]
-    assert admitted == [":1.0", DIGEST, f":1.0{DIGEST}"]

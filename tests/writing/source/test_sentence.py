@@ -1,17 +1,13 @@
-"""What packyard.json says that use cases are for."""
+"""What a use case is for: the sentence of its author, or that of its base, and of its storage where it has several."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from pathlib import Path
 
 import tiny
-from packyard.core.bundle.bundle import Bundle
-from packyard.core.bundle.manifest import ShippedUseCase
-from packyard.writing.build.draft import compose_draft
-from packyard.writing.source import workspace
+from packyard.writing.source import package, workspace
+from packyard.writing.source.compose import compose
 
-BASE = "bases/one/kustomization.yaml"
 COMPONENT = "apiVersion: kustomize.config.k8s.io/v1alpha1\nkind: Component\n"
 USES = """
   train: {base: one, storage: [claim, export]}
@@ -20,23 +16,16 @@ USES = """
 """
 
 
-def described(folder: Path) -> Mapping[str, ShippedUseCase]:
-    root = tiny.workspace(folder)
-    tiny.write(root / BASE, "# Trains a model. What else there is to say.\n" + _bare(root / BASE))
+def test_a_use_case_says_what_it_is_for_and_the_storage_tells_several_apart(tmp_path: Path) -> None:
+    root = tiny.workspace(tmp_path)
+    tiny.write(
+        root / "bases/one/kustomization.yaml", "# Trains a model. What else there is to say.\nresources: [cm.yaml]\n"
+    )
     tiny.write(root / "overlays/storage/claim/kustomization.yaml", f"# Data is on a claim. It exists.\n{COMPONENT}")
     tiny.write(root / "overlays/storage/export/kustomization.yaml", f"# Data is on an export\n{COMPONENT}")
     tiny.replace(root / "packages/p/package.yaml", "\n  one: {base: one}\n", USES)
-    built = compose_draft(workspace.read(root), "1.0", "p").bundle()
-    return Bundle.open(built.data).manifest.use_cases
-
-
-def _bare(file: Path) -> str:
-    return "".join(line for line in file.read_text().splitlines(keepends=True) if not line.startswith("#"))
-
-
-def test_a_use_case_says_what_it_is_for_and_the_storage_tells_several_apart(tmp_path: Path) -> None:
-    found = {path.partition("/")[2]: case.description for path, case in described(tmp_path).items()}
-    assert found == {
+    here = workspace.read(root)
+    assert {case.use_case.path: case.description for case in compose(here, package.read(here, "p")).use_cases} == {
         "train/claim": "Trains a model. Data is on a claim.",
         "train/export": "Trains a model. Data is on an export.",
         "prepare": "Copies the data.",

@@ -132,15 +132,6 @@ def test_a_mistake_in_a_part_is_found_at_its_line_and_stops_build_and_publish(
     assert f"error: {place}:" in released(root)
 
 
-def test_a_package_of_the_library_stops_its_publishing_too(root: Path) -> None:
-    package = tiny.FILES["packages/p/package.yaml"].replace("one: {base: one}", "one: {base: decode, storage: [cach]}")
-    tiny.write(root / "packages/p/package.yaml", package)
-    tiny.write(root / "packages/p/docs/00-title.md", "# P\n")
-    errors, _ = linted(root)
-    assert errors == ["packages/p/package.yaml:4 does-not-compose"]
-    assert "packages/p/package.yaml:4:" in released(root)
-
-
 def test_what_a_package_of_the_library_gives_a_base_is_not_missing(root: Path) -> None:
     tiny.replace(root / BASE, "registry.example/x:1", 'registry.example/x:1 # {"$openapi":"IMAGE"}')
     errors, _ = linted(root)

@@ -17,7 +17,7 @@ _CHECK = "api"
 _NOBODY = "no Deployment of this cluster runs it"
 
 
-def served(objects: Sequence[Object], facts: Facts, others: Sequence[Operator] = ()) -> Iterator[Finding]:
+def served(objects: Sequence[Object], facts: Facts, others: Sequence[Operator]) -> Iterator[Finding]:
     """Find each kind in the version that is used; ``others`` are operators that authors name."""
     for version, kind in sorted({*map(type_of, objects), *_custom(objects)}) if facts.groups else ():
         about = f"{kind} of {version}"
@@ -37,12 +37,12 @@ def _operator(version: str, kind: str, others: Sequence[Operator]) -> Operator |
     return operators.of(groups.definition(version, kind, definitions), others)
 
 
-def ask_operators(objects: Sequence[Object], others: Sequence[Operator] = ()) -> Questions:
+def ask_operators(objects: Sequence[Object], others: Sequence[Operator]) -> Questions:
     """Ask for all Deployments, where a kind needs an operator."""
     return Questions(everywhere=frozenset({"Deployment"} if _operators(objects, others) else ()))
 
 
-def operated(objects: Sequence[Object], facts: Facts, others: Sequence[Operator] = ()) -> Iterator[Finding]:
+def operated(objects: Sequence[Object], facts: Facts, others: Sequence[Operator]) -> Iterator[Finding]:
     """Find the operator of each kind: there, with a pod that is ready, and new enough."""
     for operator, kinds in _operators(objects, others).items():
         served_kinds = [kind for version, kind in kinds if facts.serves(version)]

@@ -8,7 +8,7 @@ import pytest
 
 import reading
 from real import Kustomize
-from writing.authoring.importing import cases, composed, run, write
+from writing.authoring.importing import composed, run, write
 
 pytestmark = pytest.mark.usefixtures("kustomize5_in_path")
 
@@ -88,13 +88,3 @@ def test_bases_and_components_stay_parts_byte_for_byte(here: Path, tmp_path: Pat
     assert {note["what"] for note in said["notes"]} == {
         *("what packyard build refuses", "what the model is", "what the package does"),
     }
-
-
-def test_what_the_composer_refuses_is_built_and_told(here: Path, tmp_path: Path, kustomize5: Kustomize) -> None:
-    gone = f"{PATCH}spec: {{template: {{spec: {{containers: [{{name: web, $patch: replace}}]}}}}}}\n"
-    said = run(here, write(tmp_path / "web", {**TREE, "envs/dev/second.yaml": gone}) / "envs", "--name", "web")
-    check(here, tmp_path, kustomize5, tmp_path / "web/envs", "dev", "prod")
-    (case,) = cases(said, "taken as kustomize builds them")
-    assert case.startswith("dev: bases/web-dev/second.yaml:4")
-    assert "$patch is not supported" in case
-    assert (here / "bases/web-base/web.yaml").read_text() == DEPLOYMENT

@@ -60,21 +60,6 @@ def test_the_same_bytes_from_several_processes(many: Path, expected: dict[str, s
     assert len(list((tmp_path / "out").iterdir())) == 2 * len(expected)
 
 
-def test_a_build_that_is_there_is_left_alone(many: Path, expected: dict[str, str], tmp_path: Path) -> None:
-    assert tars(done(*build(many, tmp_path))) == expected
-    states = {path: path.stat() for path in tmp_path.rglob("*")}
-    assert tars(done(*build(many, tmp_path))) == expected
-    assert {path: path.stat().st_ino for path in tmp_path.rglob("*")} == {
-        path: state.st_ino for path, state in states.items()
-    }
-    name = next(iter(expected))
-    (tmp_path / f"{name}.tar.gz").write_bytes(b"")
-    shutil.rmtree(tmp_path / list(expected)[1])
-    assert tars(done(*build(many, tmp_path))) == expected
-    assert set(tmp_path.rglob("*")) == set(states)
-    assert (tmp_path / f"{name}.tar.gz").stat().st_size == states[tmp_path / f"{name}.tar.gz"].st_size
-
-
 def test_what_is_wrong_with_several_packages_is_said_at_once_and_nothing_is_written(many: Path, tmp_path: Path) -> None:
     root = shutil.copytree(many, tmp_path / "sources")
     for number in (0, 2):
