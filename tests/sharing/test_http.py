@@ -21,7 +21,7 @@ from packyard.sharing.stores import client
 from packyard.sharing.stores.client import Client, Request
 from packyard.sharing.stores.http import HTTPStore
 from packyard.sharing.stores.store import NotFoundError
-from sharing.servers import Script, Server, answer, answering, files, for_ever, redirect, slowly
+from sharing.servers import Script, Server, answer, answering, files, for_ever, redirect, slowly, within
 
 HEAD = b"HTTP/1.1 200 OK\r\n"
 CHUNKED = HEAD + b"Transfer-Encoding: chunked\r\n\r\n"
@@ -42,13 +42,14 @@ def get(address: str, *, patience: float = 20.0, limit: int = 1_000_000) -> byte
 
     def run() -> None:
         try:
-            outcome.append(HTTPStore(address, patience=patience).get("a", limit=limit))
+            outcome.append(HTTPStore(address).get("a", limit=limit))
         except Exception as error:  # raised where the test waits
             outcome.append(error)
 
     thread = threading.Thread(target=run, daemon=True)
-    thread.start()
-    thread.join(30)
+    with within(patience):
+        thread.start()
+        thread.join(30)
     assert outcome, "still waiting"
     if isinstance(outcome[0], Exception):
         raise outcome[0]
@@ -193,8 +194,8 @@ def asked(server: Server, path: str = "/a", **named: Any) -> Request:
 
 
 def test_a_server_that_reads_slowly_is_not_waited_for_beyond_the_deadline() -> None:
-    with socket.create_server(("127.0.0.1", 0)) as deaf, pytest.raises(UnavailableError, match="in time"):
-        Client(0.4).ask(asked(Server(deaf.getsockname()[1]), method="PUT", body=bytes(30_000_000)))
+    with socket.create_server(("127.0.0.1", 0)) as deaf, within(0.4), pytest.raises(UnavailableError, match="in time"):
+        Client().ask(asked(Server(deaf.getsockname()[1]), method="PUT", body=bytes(30_000_000)))
 
 
 def test_a_change_is_redirected_as_it_is_and_on_the_same_server_alone() -> None:
@@ -243,9 +244,10 @@ def test_a_server_that_stays_busy_is_given_up() -> None:
 def test_whatever_a_busy_server_asks_for_ends_in_time(after: bytes) -> None:
     with (
         answering(lambda _: [busy(after)]) as server,
+        within(0.5),
         pytest.raises(UnavailableError, match=r"in time|invalid response"),
     ):
-        Client(0.5).ask(asked(server))
+        Client().ask(asked(server))
 
 
 def test_gets_the_bytes_as_they_are_stored_even_where_a_server_calls_them_an_encoding() -> None:
