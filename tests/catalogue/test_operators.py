@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from catalogue.usecases import Object, build_all, each_use_case, shipped
 from packyard.core.bundle.required import version_of
-from packyard.core.kubernetes import groups, operator_versions, operators, schemas
+from packyard.core.kubernetes import groups, operators, schemas
 from packyard.core.kubernetes.lenient import type_of
 from packyard.writing.source.package import Package, UseCase
 from real import Kustomize
@@ -27,11 +27,9 @@ def faults(item: Object) -> list[str]:
     operator = operators.of(groups.definition(version, kind))
     if operator is None:
         return []
-    (needed,) = (each for each in operator_versions.table([item]) if each.operator == operator.operator)
-    assert not needed.ends, needed.needs
     return [
         f"{operator.operator} {judge.version}: {fault.message}"
         for judge in schemas.operators()
-        if f"{version} {kind}" in judge.kinds and needed.admits(version_of(judge.version) or ())
+        if f"{version} {kind}" in judge.kinds and operator.admits(version_of(judge.version) or ())
         for fault in judge.faults(judge.kinds[f"{version} {kind}"], item)
     ]

@@ -48,7 +48,7 @@ def test_a_fragment_that_is_no_file_is_refused(root: Path, make: Callable[[Path]
         ("build --to FILE/x --version 1.0.0", "FILE: is a file, and a folder is needed here (name another folder)"),
         ("build --to OUT --version v.x", "'v.x' is not a version (use a form such as 2.7.0"),
         ("build --to OUT --version 1 --jobs x", "--jobs: invalid int value: 'x'; type packyard build --help"),
-        ("build zzz --to OUT --version 1", "(packyard list --workspace . shows them)"),
+        ("build zzz --to OUT --version 1", "no package 'zzz' in packages (it has p)"),
         ("publish", "--version and --to are missing; type packyard publish --version 1.0.0 --to CHANNEL"),
         ("publish --to", "--to: expected one argument; type packyard publish --help"),
         ("publish --to OUT", "packyard publish --version 1.0.0 --to CHANNEL"),

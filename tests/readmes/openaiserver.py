@@ -7,72 +7,44 @@ from __future__ import annotations
 
 import argparse
 import json
-import os
-import re
-import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from pathlib import Path
 
-#: Arguments with a value, of which the server knows what it is for; another one is refused, as vLLM would.
-_FLAGS = {
-    "--port": int,
-    "--served-model-name": str,
-    "--max-model-len": int,
-    "--tensor-parallel-size": int,
-    "--gpu-memory-utilization": float,
-    "--shutdown-timeout": int,
-    "--data-parallel-size": int,
-    "--api-server-count": int,
-    "--lora-modules": str,
-    "--max-lora-rank": int,
-    "--max-loras": int,
-    "--middleware": str,
-    "--dtype": str,
-    "--chat-template": str,
-    "--reasoning-parser": str,
-    "--tool-call-parser": str,
-}
+import real
 
 
 class OpenAIServer(ThreadingHTTPServer):
     """Serves one model, and its adapters; ``requests`` are those for answers."""
 
-    def __init__(self, words: Sequence[str], key: str = "", address: tuple[str, int] | None = None) -> None:
+    def __init__(self, words: Sequence[str], key: str = "") -> None:
         self.flags = parse(words)
         self.models = [self.flags.served_model_name]
-        if self.flags.enable_lora and self.flags.lora_modules:
+        if self.flags.lora_modules:
             self.models.append(self.flags.lora_modules.partition("=")[0])
         self.key = key
         self.requests: list[dict[str, object]] = []
-        super().__init__(address or ("", self.flags.port), _Handler)
+        super().__init__(("127.0.0.1", 0), _Handler)
 
 
 def parse(words: Sequence[str]) -> argparse.Namespace:
-    """Read the command line of a container: vllm serve MODEL and its flags."""
-    parser = argparse.ArgumentParser(prog="vllm serve", exit_on_error=False)
-    parser.add_argument("model")
-    for flag in (
-        "--enable-lora",
-        "--enable-expert-parallel",
-        "--trust-remote-code",
-        "--enforce-eager",
-        "--enable-auto-tool-choice",
-    ):
-        parser.add_argument(flag, action="store_true")
-    for flag, kind in _FLAGS.items():
-        parser.add_argument(flag, type=kind)
+    """Read the command line of a container, vllm serve MODEL and its flags, of which tests/models knows all."""
     assert words[:2] == ["vllm", "serve"], words
-    return parser.parse_args(words[2:])
+    parser = argparse.ArgumentParser()
+    for flag, kind in (
+        ("--port", int),
+        ("--served-model-name", str),
+        ("--max-model-len", int),
+        ("--lora-modules", str),
+    ):
+        parser.add_argument(flag, type=kind)
+    return parser.parse_known_args(words)[0]
 
 
 @contextmanager
 def serve(words: Sequence[str], key: str = "") -> Iterator[OpenAIServer]:
     """Have a server on a free port of this machine, whatever its command says."""
-    import real  # which a program of an image cannot
-
-    server = OpenAIServer(words, key, ("127.0.0.1", 0))
+    server = OpenAIServer(words, key)
     with real.answering(server):
         yield server
 
@@ -126,34 +98,3 @@ class _Handler(BaseHTTPRequestHandler):
 
     def log_message(self, *_: object) -> None:
         """Say nothing."""
-
-
-def load_adapter(folder: Path, longest: int) -> None:
-    """Read an adapter in PEFT's layout as vLLM does; one that it cannot serve fails."""
-    config = json.loads((folder / "adapter_config.json").read_text())
-    assert (config["peft_type"], config["r"] <= longest) == ("LORA", True), config
-    data = (folder / "adapter_model.safetensors").read_bytes()
-    length = int.from_bytes(data[:8], "little")
-    tensors = {name: each for name, each in json.loads(data[8 : 8 + length]).items() if name != "__metadata__"}
-    assert max(tensor["data_offsets"][1] for tensor in tensors.values()) == len(data) - 8 - length
-    sides: dict[str, str] = {}
-    for name, each in sorted(tensors.items()):
-        found = re.fullmatch(r"base_model\.model\.(.+)\.lora_([AB])\.weight", name)
-        assert found, name
-        assert each["shape"]["AB".index(found[2])] == config["r"], each
-        sides[found[1]] = sides.get(found[1], "") + found[2]
-    assert set(sides.values()) == {"AB"}, sides
-
-
-def main() -> None:
-    """Be the program vllm of an image."""
-    words = ["vllm", *sys.argv[1:]]
-    print(*words, flush=True)
-    flags = parse(words)
-    if flags.lora_modules:
-        load_adapter(Path(flags.lora_modules.partition("=")[2]), flags.max_lora_rank)
-    OpenAIServer(words, os.environ.get("VLLM_API_KEY", "")).serve_forever()
-
-
-if __name__ == "__main__":
-    main()

@@ -102,7 +102,7 @@ def test_the_doctor_judges_what_authors_require(image: str, wrong: dict[str, str
         },
         groups={"ray.io": ["v1"]},
     )
-    found = doctor.judge([job], known, doctor.every(shipped.required(use_case)))
+    found = doctor.judge([job], known, shipped.required(use_case))
     about = ("Kube", "Secret", "RayJob")
     judged = {each.about: each.message for each in found if each.about.startswith(about)}
     assert {name: said for name, said in judged.items() if said} == wrong

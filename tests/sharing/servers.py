@@ -13,6 +13,8 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
+import pytest
+
 Script = Callable[[bytes], Iterable[bytes]]
 """From a request, whole with its empty line and its body, to the pieces that are sent for it."""
 
@@ -72,6 +74,14 @@ def answering(script: Script, *, tls: ssl.SSLContext | None = None) -> Iterator[
             done.set()
             listening.shutdown(socket.SHUT_RDWR)
             thread.join()
+
+
+@contextmanager
+def within(seconds: float) -> Iterator[None]:
+    """Let a call take no longer."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("packyard.sharing.stores.store.PATIENCE", seconds)
+        yield
 
 
 def greeted(connection: socket.socket, tls: ssl.SSLContext) -> socket.socket:

@@ -62,19 +62,6 @@ def changes(store: DirectoryStore, by: Publisher) -> list[Callable[[], object]]:
 # Reading.
 
 
-def test_what_is_remembered_is_the_index_as_it_was(store: DirectoryStore, memory: Memory) -> None:
-    assert memory.read() is None
-    listed = access.read(store, TRUST, memory)
-    assert memory.file.read_bytes() == store.get(INDEX)
-    assert memory.read() == listed
-    publish(store, [bundle("gpt")], by=BY)
-    assert access.read(store, TRUST, memory).number == 3
-    assert memory.read(store, TRUST) == access.read(store)
-    memory.forget()
-    memory.forget()
-    assert memory.read() is None
-
-
 def test_an_older_index_is_asked_for_once_more_and_then_told_with_both_numbers(
     store: DirectoryStore, memory: Memory
 ) -> None:

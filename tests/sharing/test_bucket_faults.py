@@ -38,6 +38,7 @@ def open_at(monkeypatch: pytest.MonkeyPatch) -> Callable[..., Store]:
     """Open a store of a kind on a server at an address."""
 
     def open_at(kind: str, url: str, *, patience: float = 20) -> Store:
+        monkeypatch.setattr("packyard.sharing.stores.store.PATIENCE", patience)
         monkeypatch.setenv("AWS_ENDPOINT_URL", url)
         monkeypatch.setenv("AWS_ACCESS_KEY_ID", "somebody")
         monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", SECRET)
@@ -45,7 +46,7 @@ def open_at(monkeypatch: pytest.MonkeyPatch) -> Callable[..., Store]:
         monkeypatch.setenv("AZURE_STORAGE_KEY", SECRET)
         monkeypatch.setenv("AZURE_STORAGE_ENDPOINT", f"{url}/somebody")
         monkeypatch.setenv("STORAGE_EMULATOR_HOST", url)
-        return open_store(f"{kind}://{BUCKET}/zoo", patience=patience)
+        return open_store(f"{kind}://{BUCKET}/zoo")
 
     return open_at
 

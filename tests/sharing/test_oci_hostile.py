@@ -26,8 +26,8 @@ NOT_FOUND = answer(b"", status=b"404 Not Found")
 pytestmark = pytest.mark.usefixtures("clean_environment")
 
 
-def oci(server: Server, patience: float = 10) -> OCIStore:
-    return OCIStore(f"oci://{server.address.partition('//')[2]}/m", patience=patience)
+def oci(server: Server) -> OCIStore:
+    return OCIStore(f"oci://{server.address.partition('//')[2]}/m")
 
 
 def serving(manifest: object = MANIFEST, blob: Iterable[bytes] = (answer(BODY),)) -> Script:
@@ -182,7 +182,7 @@ def test_an_upload_that_is_not_taken_says_so(status: bytes) -> None:
         answering(recording(POST=begin, PUT=answer(said, status=status))) as server,
         pytest.raises(UnavailableError) as caught,
     ):
-        publish_bert(oci(server, patience=20))
+        publish_bert(oci(server))
     assert f"HTTP {status[:3].decode()}" in str(caught.value)
     assert "\x1b" not in str(caught.value)
     assert "\n" not in str(caught.value)

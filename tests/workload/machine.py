@@ -4,7 +4,7 @@
         pod = machine.start(described)
         assert pod.wait() == 0, pod.log
 
-The image of every container is the root of this machine, with what `Image.put` lays over it. Limits, capabilities of
+The image of every container is the root of this machine, with what `Machine.put` lays over it. Limits, capabilities of
 users, NetworkPolicies and restarts are left to the API server and the tests that ask it. All that runs ends with the
 process that started it, even one that is killed.
 """
@@ -26,11 +26,14 @@ from typing import Any
 from real import program
 from workload import environment, volumes
 from workload.environment import Object
-from workload.image import PATH, Image
 
 #: Seconds until a test gives up waiting, on a busy machine.
 PATIENCE = 120.0
 
+#: Where a container looks for programs.
+PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
+#: For a program that an image has: it notes what it is given.
+STAND_IN = (Path(__file__).parent / "program.py").read_bytes()
 _DOMAIN = "ml.svc.cluster.local"
 
 
@@ -151,7 +154,8 @@ class Machine:
     def __init__(self, folder: Path, objects: Sequence[Object] = ()) -> None:
         self.folder = folder
         self.objects = list(objects)
-        self.image = Image(folder / "image")
+        self.image_dir = folder / "image"  # what the image of all containers has beside the files of this machine
+        self.image_dir.mkdir(parents=True)
         self.pods: list[Pod] = []
         self.hold = False  # whether stand-ins that are started from now on stay until they are killed or released
         self._servers: list[subprocess.Popen[bytes]] = []
@@ -170,9 +174,19 @@ class Machine:
             server.wait()
         self._network.close()
 
-    def put(self, path: str, content: bytes) -> Path:
-        """Put a program into the image of containers that start from now on, and return where it lies."""
-        return self.image.put(path, content)
+    def put(self, path: str, program: bytes) -> None:
+        """Put a program at a path of the image of containers that start from now on."""
+        target = self.image_dir / path.lstrip("/")
+        if not target.exists() or target.read_bytes() != program:  # or else a container may be copying it now
+            target.parent.mkdir(parents=True, exist_ok=True)
+            target.write_bytes(program)
+            target.chmod(0o755)
+
+    def replace(self, name: str, python: Path, *words: str) -> None:
+        """Have a program of containers be a Python of this machine, with words before its own, for whoever asks."""
+        self.put(f"/usr/local/sbin/{name}", f'#!/bin/sh\nexec {shlex.join([str(python), *words])} "$@"\n'.encode())
+        for folder in [*python.parents, *python.resolve().parents]:
+            (self.image_dir / str(folder).lstrip("/")).mkdir(parents=True, exist_ok=True)
 
     def storage(self, volume: Object) -> Path:
         """Return the folder that stands for a claim, an export or a directory of the node: one for each source."""
@@ -278,7 +292,7 @@ class Machine:
             f"mkdir {root}",
             f"mount -t tmpfs tmpfs {root}",
         )
-        yield from (f"mkdir {root}/work {root}/root", f"cp -a {self.image.folder} {root}/upper")
+        yield from (f"mkdir {root}/work {root}/root", f"cp -a {self.image_dir} {root}/upper")
         root /= "root"
         yield from (f"mount -t overlay overlay -o {layers} {root}", f"mount -t proc proc {root}/proc")
         yield f"mount -t sysfs -o ro sysfs {root}/sys"

@@ -84,19 +84,16 @@ BESIDE = Group(
 GROUPS = (USE, CLUSTER, WRITE, PUBLISH, BESIDE)
 #: Every verb that the help lists.
 VERBS = {verb: entry for group in GROUPS for verb, entry in group.verbs.items()}
-#: What is typed here for verbs of Helm, kpt, kubectl, git and packyard before.
+#: What is typed here for verbs of Helm, kpt, kubectl and git.
 _MEANT = {
     "build": "make package",
-    "config": "cache env settings",
+    "config": "env settings",
     "deploy DIR": "apply live",
     "deploy DIR --dry-run": "plan",
-    "doctor DIR": "prerequisites",
-    "enable DIR": "options",
     "enable DIR OPTION --off": "disable",
     "exec RUN": "shell ssh",
     "forward RUN": "port-forward",
     "get NAME": "add clone download fetch pkg pull use",
-    "init DIR --editor": "schema",
     "keys trust": "trust",
     "keys untrust": "untrust",
     "lint": "validate",
@@ -106,10 +103,9 @@ _MEANT = {
     "list WORD": "search",
     "logs RUN": "log",
     "logs RUN --events": "events",
-    "new --list": "parts",
     "new NAME": "create",
     "publish --version VERSION --to CHANNEL": "push",
-    "render DIR": "export kustomize preview template",
+    "render DIR": "export kustomize template",
     "results RUN": "cp",
     "rollback RUN --list": "history",
     "run NAME/USECASE": "helm install start",

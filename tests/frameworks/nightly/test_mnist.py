@@ -44,7 +44,7 @@ class Run:
         self.cluster = cluster
         self.objects = objects
         cluster.objects += objects
-        cluster.image.replace("python3", Path(PYTHON))
+        cluster.replace("python3", Path(PYTHON))
         added, workloads = controllers.pods_of(objects)
         cluster.objects += added
         self.pods = [cluster.start(pod) for pods in workloads for pod in pods]

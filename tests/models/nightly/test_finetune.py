@@ -20,11 +20,11 @@ from pathlib import Path
 import pytest
 
 from catalogue.usecases import CATALOGUE, PACKAGES
-from real import Kustomize, free_port, path_with, pinned_program, program
+from real import free_port, path_with, pinned_program, program
 from workload import catalogue, controllers
 from workload.environment import Object
 from workload.machine import Machine, wait_until
-from workload.models import MODEL, tensors
+from workload.models import tensors
 
 PYTHON = os.environ.get("PACKYARD_TORCH", "")
 NewMachine = Callable[[list[Object]], Machine]
@@ -388,8 +388,8 @@ class Run:
     def __init__(self, cluster: Machine, objects: list[Object]) -> None:
         self.cluster, self.objects = cluster, objects
         cluster.objects += objects
-        cluster.image.replace("python3", Path(PYTHON))
-        cluster.image.replace("torchrun", Path(PYTHON), "-m", "torch.distributed.run")
+        cluster.replace("python3", Path(PYTHON))
+        cluster.replace("torchrun", Path(PYTHON), "-m", "torch.distributed.run")
         added, workloads = controllers.pods_of(objects)
         cluster.objects += added
         self.pods = [cluster.start(pod) for pods in workloads for pod in pods]
@@ -470,31 +470,8 @@ def test_a_run_that_lost_a_pod_goes_on_as_if_nothing_had_been(
     assert losses(said) == {step: loss for step, loss in undisturbed.items() if step > start}
 
 
-def serve_adapter(cluster: Machine, kustomize: Kustomize, path: str) -> list[str]:
-    """Start a server of llm-serving with its option `adapter`, and return the models that it serves."""
-    serving = USE_CASES["llm-serving/one-node/user-allocated-pvc"]
-    objects = catalogue.with_options(kustomize, catalogue.set_directory(*serving), ["adapter"], ADAPTER_PATH=path)
-    cluster.objects += objects
-    (item,) = controllers.of_kind(objects, "Deployment")
-    (described,) = controllers.deployment(item)
-    cluster.store(described, "/data/models/qwen3-0.6b", MODEL)
-    server = cluster.start(described)
-    cluster.wait_ready(server)
-    listed = json.loads(cluster.run(str(program("curl")), "--silent", f"http://{server.address}:8000/v1/models"))
-    return [each["id"] for each in listed["data"]]
-
-
-def test_the_adapter_that_a_run_leaves_on_a_claim_is_served(new_machine: NewMachine, kustomize5: Kustomize) -> None:
-    cluster = new_machine([])
-    store_chats(cluster)
-    run = Run(cluster, set_objects(SINGLE_NODE))
-    assert run.pods[0].wait() == 0, run.log
-    path = "/nobody-here/llm-finetune/single-node/output/adapter"
-    assert serve_adapter(cluster, kustomize5, path) == ["Qwen/Qwen3-0.6B", "tuned"]
-
-
-def test_a_run_in_buckets_goes_on_and_its_adapter_is_served(
-    new_machine: NewMachine, kustomize5: Kustomize, undisturbed: dict[int, float]
+def test_a_run_in_buckets_goes_on_and_leaves_its_adapter_there(
+    new_machine: NewMachine, undisturbed: dict[int, float]
 ) -> None:
     cluster = new_machine([])
     buckets, url = cluster.folder / "buckets", "http://10.0.0.1:7070"
@@ -515,16 +492,9 @@ def test_a_run_in_buckets_goes_on_and_its_adapter_is_served(
     assert start >= 10
     assert losses(said) == {step: loss for step, loss in undisturbed.items() if step > start}
 
-    results = "results/nobody-here/llm-finetune/bucket/output"
-    assert [file.name for file in (buckets / results / "checkpoints").iterdir()] == ["checkpoint-16"]
-    values = {"MODEL_SOURCE": f"s3://{results}/adapter", "MODEL_PATH": "/adapters/tuned"}
-    staging = catalogue.set_directory(*USE_CASES["llm-serving/staging/user-allocated-pvc"], **values)
-    objects = catalogue.with_options(kustomize5, staging, ["from-bucket"], S3_ENDPOINT=url)
-    cluster.image.replace("rclone", program("rclone"))
-    cluster.objects += [*objects, keys("model-credentials")]
-    (copying,) = [cluster.start(pod) for item in controllers.of_kind(objects, "Job") for pod in controllers.job(item)]
-    assert copying.wait() == 0, copying.log
-    assert serve_adapter(cluster, kustomize5, "/adapters/tuned") == ["Qwen/Qwen3-0.6B", "tuned"]
+    results = buckets / "results/nobody-here/llm-finetune/bucket/output"
+    assert [file.name for file in (results / "checkpoints").iterdir()] == ["checkpoint-16"]
+    assert (results / "adapter/adapter_model.safetensors").is_file()
 
 
 def keys(name: str) -> Object:

@@ -36,7 +36,7 @@ def with_options(kustomize: Kustomize, *options: str) -> list[Object]:
 
 def started(folder: Path, objects: list[Object], python: Path, files: dict[str, Path]) -> Iterator[Running]:
     with Machine(folder / "cluster", objects) as cluster:
-        cluster.image.replace("vllm", python, "-m", "vllm.entrypoints.cli.main")
+        cluster.replace("vllm", python, "-m", "vllm.entrypoints.cli.main")
         pod = serving.start(cluster, objects, files)
         cluster.wait_ready(pod)
         yield cluster, pod

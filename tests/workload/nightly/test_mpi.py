@@ -13,8 +13,7 @@ from real import Kustomize
 from workload import catalogue, controllers, environment
 from workload.controllers import of_kind
 from workload.environment import Object
-from workload.image import STAND_IN
-from workload.machine import Machine, Pod, wait_until
+from workload.machine import STAND_IN, Machine, Pod, wait_until
 
 NewMachine = Callable[[Sequence[Object]], Machine]
 

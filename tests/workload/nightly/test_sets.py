@@ -15,8 +15,7 @@ from catalogue.usecases import of_bases
 from packyard.writing.source.package import Package, UseCase
 from workload import catalogue, controllers
 from workload.environment import Object, environment
-from workload.image import STAND_IN
-from workload.machine import Machine, Pod, wait_until
+from workload.machine import STAND_IN, Machine, Pod, wait_until
 
 NewMachine = Callable[[Sequence[Object]], Machine]
 

@@ -21,7 +21,7 @@ def lint(
     parsed = parse(package)
     findings = find(package, parsed, shipped=shipped, judges=judges)
     judged = files if is_own and not parsed.unreadable else ()
-    return in_order(exception.apply(findings, files, judged, shipped=shipped))
+    return in_order(exception.apply(findings, files, judged))
 
 
 #: The families of what packages of a few lines lack.

@@ -12,8 +12,8 @@ def found(line: int, rule: str = "no-labels", file: str = "a.yaml") -> Finding:
     return Finding(file=file, line=line, column=1, rule=rule, severity="warning", message="m")
 
 
-def left(text: str, *findings: Finding, shipped: bool = True) -> list[str]:
-    judged = apply(findings, {"a.yaml": text.encode()}, {"a.yaml"}, shipped=shipped)
+def left(text: str, *findings: Finding) -> list[str]:
+    judged = apply(findings, {"a.yaml": text.encode()}, {"a.yaml"})
     return [f"{each.line}:{each.column} {each.rule}" for each in judged]
 
 
@@ -51,9 +51,3 @@ def test_an_exception_is_for_its_line_or_for_the_next_one_that_is_no_comment(tex
 )
 def test_what_is_wrong_with_an_exception_is_an_error(comment: str, expected: list[str]) -> None:
     assert left(f"a: 1 {comment}\n") == expected
-
-
-def test_an_exception_to_a_rule_for_authors_need_not_be_needed_by_users() -> None:
-    text = "a: 1 # packyard: allow pulled-each-time: the tag moves\n"
-    assert left(text) == ["1:6 exception-not-needed"]
-    assert left(text, shipped=False) == []

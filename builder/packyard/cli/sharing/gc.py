@@ -39,11 +39,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Remove what the policy names; print a line for each version that it names."""
-    if arguments.keep is not None and arguments.keep < 1:
-        raise UsageError("packyard gc: --keep needs a number of versions, 1 or more")
-    policy = Policy(keep=arguments.keep or 0, yanked=arguments.yanked, pre_releases=arguments.pre_releases)
+    policy = Policy(keep=max(arguments.keep or 0, 0), yanked=arguments.yanked, pre_releases=arguments.pre_releases)
     if policy == Policy():
-        raise UsageError("packyard gc: say what may go: --keep N, --yanked or --pre-releases: packyard gc --help")
+        raise UsageError(
+            "packyard gc: say what may go: --keep N, 1 or more, --yanked or --pre-releases: packyard gc --help"
+        )
     key = None if arguments.dry_run else signing.key(arguments.key)
     removed = gc(
         open_channel(arguments.channel),

@@ -6,7 +6,6 @@ packyard list resnet train           packages of whose names, titles, facts, use
                                      cases, kinds or images words begin so; of
                                      carried packages also all other texts
 packyard list --from CHANNEL         each package with its latest version
-packyard list --workspace .          the packages of the workspace here
 
 packyard show NAME lists the use cases of one. A line on stderr names the source, which `packyard get` has, too.
 """
@@ -19,7 +18,7 @@ from difflib import get_close_matches
 from typing import TYPE_CHECKING
 
 from packyard import __version__
-from packyard.cli import declare, output, preferences, workspaces
+from packyard.cli import declare, output, preferences
 from packyard.cli.rows import Rows
 from packyard.core.bundle.manifest import BUNDLE
 from packyard.core.errors import UsageError
@@ -42,13 +41,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the verb's arguments."""
     parser.add_argument("words", metavar="WORD", nargs="*", help="only packages that have all of these words")
     declare.value(parser, "--from CHANNEL", "a directory or an http(s) address", dest="channel")
-    declare.value(parser, "--workspace DIR", "list the packages of a workspace")
 
 
 def run(arguments: argparse.Namespace) -> int:
     """List packages, a row for each; 1 if none has the words."""
-    if arguments.workspace and arguments.channel:
-        raise UsageError("packyard list: give --from or --workspace, not both")
     words = summary.split(arguments.words)
     if arguments.words and not words:
         raise UsageError("packyard list: write words such as: resnet fp32")
@@ -76,11 +72,8 @@ def _nearest(words: Sequence[str], packages: Iterable[Summary]) -> str:
 def _listed(arguments: argparse.Namespace) -> tuple[str, Sequence[str], Sequence[Summary], int | None]:
     """Return where packages are from, who signed what lists them, these, and the number of the index of a channel."""
     source = preferences.source(arguments.channel)
-    if arguments.workspace:
-        packages = _of_sources(workspaces.find(arguments), "", arguments.words)
-        return f"the workspace {arguments.workspace}", (), packages, None
     if source.is_carried:
-        return str(source), (), _of_sources(workspace.built_in(), __version__, arguments.words), None
+        return str(source), (), _carried(arguments.words), None
     from packyard.cli.channels import listed, open_channel, signed
 
     store = open_channel(source.value)
@@ -88,15 +81,16 @@ def _listed(arguments: argparse.Namespace) -> tuple[str, Sequence[str], Sequence
     return str(source), signed(source.value, index), [*index.summaries()], index.number
 
 
-def _of_sources(here: Workspace, version: str, words: Sequence[str]) -> list[Summary]:
-    """Return the packages of a workspace; they have the version of packyard where it carries them."""
+def _carried(words: Sequence[str]) -> list[Summary]:
+    """Return the packages that packyard carries, in its own version."""
     from packyard.writing.source import package
 
+    here = workspace.built_in()
     items = [package.read(here, name) for name in here.package_names()]
     return [
         Summary(
             name=item.name,
-            version=version,
+            version=__version__,
             title=summary.short(package.title(here, item.folder)),
             model=item.model,
             use_cases=[use_case.path for use_case in item.use_cases],

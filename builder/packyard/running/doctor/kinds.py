@@ -17,7 +17,7 @@ _CHECK = "api"
 _NOBODY = "no Deployment of this cluster runs it"
 
 
-def served(objects: Sequence[Object], facts: Facts, others: Sequence[Operator] = ()) -> Iterator[Finding]:
+def served(objects: Sequence[Object], facts: Facts, others: Sequence[Operator]) -> Iterator[Finding]:
     """Find each kind in the version that is used; ``others`` are operators that authors name."""
     for version, kind in sorted({*map(type_of, objects), *_custom(objects)}) if facts.groups else ():
         about = f"{kind} of {version}"
@@ -37,12 +37,12 @@ def _operator(version: str, kind: str, others: Sequence[Operator]) -> Operator |
     return operators.of(groups.definition(version, kind, definitions), others)
 
 
-def ask_operators(objects: Sequence[Object], others: Sequence[Operator] = ()) -> Questions:
+def ask_operators(objects: Sequence[Object], others: Sequence[Operator]) -> Questions:
     """Ask for all Deployments, where a kind needs an operator."""
     return Questions(everywhere=frozenset({"Deployment"} if _operators(objects, others) else ()))
 
 
-def operated(objects: Sequence[Object], facts: Facts, others: Sequence[Operator] = ()) -> Iterator[Finding]:
+def operated(objects: Sequence[Object], facts: Facts, others: Sequence[Operator]) -> Iterator[Finding]:
     """Find the operator of each kind: there, with a pod that is ready, and new enough."""
     for operator, kinds in _operators(objects, others).items():
         served_kinds = [kind for version, kind in kinds if facts.serves(version)]
@@ -52,30 +52,30 @@ def operated(objects: Sequence[Object], facts: Facts, others: Sequence[Operator]
         if not running:
             why = f"unless it runs elsewhere, nothing acts on a {served_kinds[0]}: no pod appears, and no error"
             yield warning(_CHECK, operator.operator, _NOBODY, why=why, fix=operator.fix)
-        yield from (judge(operator, running_operator) for running_operator in running)
+        yield from (judge(operator, deployment, tag) for deployment, tag in running)
 
 
 def known(facts: Facts) -> Iterator[Finding]:
     """Find the operators that packyard knows, whatever needs them."""
     for operator in operators.OPERATORS:
         running = operators.find(operator, facts.all("Deployment"))
-        yield from (judge(operator, running_operator) for running_operator in running)
+        yield from (judge(operator, deployment, tag) for deployment, tag in running)
         if operator.definitions and not running:
             why = "no package that needs it can run here, unless it runs elsewhere"
             yield warning(_CHECK, operator.operator, _NOBODY, why=why, fix=operator.fix)
 
 
-def judge(operator: Operator, running: operators.RunningOperator) -> Finding:
-    """Find an operator well: with a pod that is ready, and new enough."""
-    metadata = mapping(running.deployment.get("metadata"))
+def judge(operator: Operator, deployment: Object, tag: str) -> Finding:
+    """Find an operator well that runs with an image of this tag: with a pod that is ready, and new enough."""
+    metadata = mapping(deployment.get("metadata"))
     name, namespace = text(metadata.get("name")), text(metadata.get("namespace"))
-    about = f"{operator.operator} {running.version}".strip()
-    if not mapping(running.deployment.get("status")).get("availableReplicas"):
+    about = f"{operator.operator} {tag}".strip()
+    if not mapping(deployment.get("status")).get("availableReplicas"):
         message = f"no pod of Deployment {namespace}/{name} is ready"
         why = "nothing acts on what is applied until it is"
         fix = f"kubectl --namespace={quote(namespace)} describe deployment {quote(name)}"
         return error(_CHECK, about, message, why=why, fix=fix)
-    version, why = version_of(running.version), f"packages need {operator.needs}"
+    version, why = version_of(tag), f"packages need {operator.needs}"
     if not operator.needs:
         return passed(_CHECK, about)
     if version is None:

@@ -33,11 +33,11 @@ from packyard.sharing.index.index import KEY, MANY, ONE, Index
 from packyard.sharing.index.repositories import RegistryIndex
 from packyard.sharing.stores import as_registry, put_all
 from packyard.sharing.stores.store import (
-    PATIENCE,
     NotFoundError,
     Store,
     UnmadeStoreError,
     get_or_none,
+    patience,
     pointing_to_fsck,
 )
 from packyard.sharing.trust import provenance
@@ -143,14 +143,13 @@ def check_there(index: Index) -> Index:
 class Publisher:
     """Who writes into a channel: signs with ``key``, and goes on from no index that ``trusted`` and ``memory`` refuse.
 
-    A change is tried for ``patience`` seconds while others are faster. ``tell`` hears what a publisher has to know.
+    ``tell`` hears what a publisher has to know.
     ``is_repairing``: whoever publishes looked at what is there.
     """
 
     key: Signing | None = None
     trusted: Trust = NOBODY
     memory: Memory | None = None
-    patience: float = PATIENCE
     tell: Callable[[str], object] = lambda _: None
     is_repairing: bool = False
 
@@ -210,7 +209,7 @@ class Publisher:
 
         The change is made again whenever another publisher was faster. ``before`` is the index, if it was read already.
         """
-        end, pause = time.monotonic() + self.patience, _PAUSE
+        end, pause = time.monotonic() + patience(), _PAUSE
         while True:
             before = before or self.current(store)
             after = change(before)
@@ -230,7 +229,7 @@ class Publisher:
                 return self._swap(store, before, after)
             except ConflictError as error:
                 if time.monotonic() > end:
-                    problem = f"others publish all the time, for {self.patience:g} seconds"
+                    problem = f"others publish all the time, for {patience():g} seconds"
                     hint = "run again later"
                     raise UnavailableError(Problem(problem, file=store.address, hint=hint)) from error
             time.sleep(random.uniform(0, pause))

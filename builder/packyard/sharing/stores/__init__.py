@@ -15,7 +15,7 @@ from packyard.core import extras
 from packyard.core.errors import InputError, Problem, UnavailableError
 from packyard.core.work import parallel
 from packyard.sharing.stores.directory import DirectoryStore
-from packyard.sharing.stores.store import PATIENCE, Store
+from packyard.sharing.stores.store import Store
 
 if TYPE_CHECKING:
     from packyard.sharing.stores.oci.channel import OCIStore
@@ -46,18 +46,18 @@ def files_of(store: Store, bundles: Collection[str]) -> set[str]:
     return {key for key in keys if f"{key.partition('.tar.gz')[0]}.tar.gz" in bundles}
 
 
-def open_store(address: str, *, patience: float = PATIENCE, tell: Callable[[str], object] = lambda _: None) -> Store:
+def open_store(address: str, *, tell: Callable[[str], object] = lambda _: None) -> Store:
     """Open the store at an address; nothing is asked of a server yet.
 
     A directory's path, ``file://``, ``http(s)://`` (read-only), ``s3://``, ``gs://``, ``az://`` (or ``azure://``) with
-    a bucket and a path, or ``oci://`` with a registry and a path. ``patience``: seconds that one call, or the wait for
-    another writer, may take; ``tell`` hears what is of no use of what a user has set, and goes on without.
+    a bucket and a path, or ``oci://`` with a registry and a path. ``tell`` hears what is of no use of what a user has
+    set, and goes on without.
     """
     scheme, separator, _ = address.partition("://")
     if not separator:
-        return DirectoryStore(Path(address), patience=patience)
+        return DirectoryStore(Path(address))
     try:
-        return _opened(scheme, address, patience, tell)
+        return _opened(scheme, address, tell)
     except ImportError as error:
         if (error.name or "").partition(".")[0] not in ("obstore", "google", "botocore"):
             raise
@@ -65,31 +65,31 @@ def open_store(address: str, *, patience: float = PATIENCE, tell: Callable[[str]
         raise UnavailableError(problem) from error
 
 
-def _opened(scheme: str, address: str, patience: float, tell: Callable[[str], object]) -> Store:
+def _opened(scheme: str, address: str, tell: Callable[[str], object]) -> Store:
     """Open a store; each kind is imported when it is wanted: some are slow."""
     match scheme.lower():
         case "file":
-            return DirectoryStore(_file_path(address), patience=patience)
+            return DirectoryStore(_file_path(address))
         case "http" | "https":
             from packyard.sharing.stores.http import HTTPStore
 
-            return HTTPStore(address, patience=patience)
+            return HTTPStore(address)
         case "s3":
             from packyard.sharing.stores.s3 import open_s3
 
-            return open_s3(address, patience=patience)
+            return open_s3(address)
         case "az" | "azure":
             from packyard.sharing.stores.azure import open_azure
 
-            return open_azure(address, patience=patience)
+            return open_azure(address)
         case "gs":
             from packyard.sharing.stores.gcs import open_gcs
 
-            return open_gcs(address, patience=patience)
+            return open_gcs(address)
         case "oci" | "oci+http" | "oci+https":
             from packyard.sharing.stores.oci.channel import OCIStore
 
-            return OCIStore(address, patience=patience, tell=tell)
+            return OCIStore(address, tell=tell)
     hint = "use a directory, file://, http://, https://, s3://, gs://, az:// or oci://"
     raise InputError(Problem(f"no kind of channel has an address '{scheme}://…'", hint=hint))
 

@@ -14,22 +14,20 @@ from obstore.store import AzureStore
 
 from packyard.sharing.stores import bucket
 from packyard.sharing.stores.bucket import BucketStore
-from packyard.sharing.stores.store import PATIENCE
 
 _SHORT = {"AZURE_STORAGE_ACCOUNT": "account_name", "AZURE_STORAGE_KEY": "account_key"}
 
 
-def open_azure(address: str, *, patience: float = PATIENCE) -> BucketStore:
+def open_azure(address: str) -> BucketStore:
     """Open the store at an address; nothing is asked of the server yet. Azure promises all."""
     container, prefix = bucket.parse(address)
     settings: dict[str, Any] = {name: os.environ[short] for short, name in _SHORT.items() if os.environ.get(short)}
     endpoint = bucket.first("AZURE_STORAGE_ENDPOINT", "AZURE_ENDPOINT")
-    settings |= {**bucket.client(patience, endpoint), "prefix": prefix or None}
+    settings |= {**bucket.client(endpoint), "prefix": prefix or None}
     made = bucket.opened(partial(AzureStore, container, **settings), address)
     return BucketStore(
         address=address.rstrip("/"),
         is_conditional=True,
         open=lambda: made,
         look=f"see what you may do there: az storage blob list -c {container}",
-        patience=patience,
     )

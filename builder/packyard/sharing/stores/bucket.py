@@ -31,7 +31,6 @@ from packyard.core.errors import InputError, PackyardError, Problem, Unavailable
 from packyard.core.files.regular import LIMIT
 from packyard.sharing.stores.network import LOOK, authorities, reason, within
 from packyard.sharing.stores.store import (
-    PATIENCE,
     PROBES,
     DeniedError,
     MissingStoreError,
@@ -41,6 +40,7 @@ from packyard.sharing.stores.store import (
     check_listed,
     check_same,
     is_key,
+    patience,
     too_long,
 )
 
@@ -87,7 +87,7 @@ _T = TypeVar("_T")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BucketStore:
-    """The store below a prefix of a bucket. ``patience``: the seconds that a call may take.
+    """The store below a prefix of a bucket.
 
     ``open`` returns obstore's bucket, ready to be asked; it may have to ask for credentials first. ``look`` says how to
     see what these may do. ``region`` is the one that is asked, and ``home`` finds out which one the bucket is in, where
@@ -100,7 +100,6 @@ class BucketStore:
     look: str
     region: str = ""
     home: Callable[[], str] = lambda: ""
-    patience: float = PATIENCE
 
     def keeps_conditions(self) -> bool:
         """Ask a server whose kind does not say: by one writer after another, and by eight at once.
@@ -224,7 +223,7 @@ class BucketStore:
     def _ask(self, place: str, call: Callable[[ObjectStore], _T]) -> _T:
         """Let obstore ask the server, as long as a call may take; what it raises is told in our words."""
         try:
-            return within(self.patience, place, lambda: call(self.open()))
+            return within(place, lambda: call(self.open()))
         except PackyardError:
             raise
         except (exceptions.AlreadyExistsError, exceptions.PreconditionError):
@@ -297,7 +296,7 @@ def first(*variables: str) -> str:
     return next((os.environ[name] for name in variables if os.environ.get(name)), "")
 
 
-def client(patience: float, endpoint: str, trusted: str | None = None) -> dict[str, Any]:
+def client(endpoint: str, trusted: str | None = None) -> dict[str, Any]:
     """Return obstore's settings of how it talks to a server; proxies it takes from the environment itself.
 
     ``endpoint`` is empty for the cloud's own one. ``trusted`` is a file or folder of certificate authorities, by
@@ -305,9 +304,9 @@ def client(patience: float, endpoint: str, trusted: str | None = None) -> dict[s
     """
     options: dict[str, Any] = {
         "allow_http": endpoint.startswith("http://"),
-        "connect_timeout": timedelta(seconds=min(10.0, patience)),
-        "read_timeout": timedelta(seconds=min(30.0, patience)),
-        "timeout": timedelta(seconds=patience),
+        "connect_timeout": timedelta(seconds=min(10.0, patience())),
+        "read_timeout": timedelta(seconds=min(30.0, patience())),
+        "timeout": timedelta(seconds=patience()),
     }
     if trusted := trusted or authorities():
         place = Path(trusted)
@@ -318,7 +317,7 @@ def client(patience: float, endpoint: str, trusted: str | None = None) -> dict[s
         "client_options": options,
         "retry_config": {
             "max_retries": ATTEMPTS,
-            "retry_timeout": timedelta(seconds=patience / 2),
+            "retry_timeout": timedelta(seconds=patience() / 2),
         },
     }
 

@@ -27,7 +27,7 @@ from requests.adapters import HTTPAdapter
 
 from packyard.core.errors import PackyardError, Problem, UnavailableError
 from packyard.sharing.stores.network import LOOK, authorities, late, reason, within
-from packyard.sharing.stores.store import PATIENCE, DeniedError, NotFoundError, too_long
+from packyard.sharing.stores.store import DeniedError, NotFoundError, patience, too_long
 
 _CONNECT = 10.0  # seconds
 _CONNECTIONS, _REDIRECTIONS, _TRIES = 32, 10, 3
@@ -129,11 +129,11 @@ class _Session(requests.Session):
 class Client:
     """Asks servers, through proxies too, and keeps connections; any number of threads may use it.
 
-    ``patience``: the seconds that a request may take, with its redirections and repetitions.
+    A request takes no longer than `patience`, with its redirections and repetitions.
     """
 
-    def __init__(self, patience: float = PATIENCE) -> None:
-        self._patience, self._session = patience, _Session()
+    def __init__(self) -> None:
+        self._session = _Session()
         self._session.cookies.set_policy(DefaultCookiePolicy(allowed_domains=[]))
         for scheme in _PORTS:
             self._session.mount(f"{scheme}://", HTTPAdapter(pool_maxsize=_CONNECTIONS, max_retries=REPETITIONS))
@@ -143,9 +143,9 @@ class Client:
 
         The socket that is read when the time is up is shut, if there is one yet.
         """
-        end, responses = time.monotonic() + self._patience, list[requests.Response]()
+        end, responses = time.monotonic() + patience(), list[requests.Response]()
         try:
-            return within(self._patience, request.place, lambda: self._answer(request, end, responses))
+            return within(request.place, lambda: self._answer(request, end, responses))
         except PackyardError:
             raise
         except Exception as error:  # the libraries raise many kinds, which share no base, for what a server sends
@@ -164,7 +164,7 @@ class Client:
             is_long = (response.raw.length_remaining or 0) > limit
             while not is_long and (piece := response.raw.read(_PIECE, decode_content=False)):
                 if time.monotonic() > end:  # nobody waits for it any more
-                    raise late(request.place, self._patience)
+                    raise late(request.place)
                 body += piece
                 is_long = len(body) > limit
         if is_long and is_success:
@@ -188,7 +188,7 @@ class Client:
                 data=request.body or None,
                 auth=lambda prepared: prepared,  # any callable keeps requests from ~/.netrc
                 stream=True,
-                timeout=(min(_CONNECT, self._patience), self._patience + 1),
+                timeout=(min(_CONNECT, patience()), patience() + 1),
                 verify=authorities() if url.startswith("https:") else None,
             )
             if not response.is_redirect or (changes and response.status_code not in (307, 308)):

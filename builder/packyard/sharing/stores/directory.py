@@ -25,12 +25,12 @@ from packyard.core.files import atomic, paths, regular
 from packyard.core.files.exchange import exchange
 from packyard.core.files.regular import LIMIT
 from packyard.sharing.stores.store import (
-    PATIENCE,
     MissingStoreError,
     NotFoundError,
     UnmadeStoreError,
     check_key,
     check_same,
+    patience,
     too_long,
 )
 
@@ -41,13 +41,9 @@ _NO_FILE = "a channel has folders and files, and no links out of it: whoever pub
 
 @dataclass(frozen=True)  # with slots, subclasses could not have attributes
 class DirectoryStore:
-    """The store whose keys are the paths below a directory; the first write creates it.
-
-    ``patience``: the seconds that a writer waits for another one.
-    """
+    """The store whose keys are the paths below a directory; the first write creates it."""
 
     root_dir: Path
-    patience: float = PATIENCE
 
     @property
     def address(self) -> str:
@@ -97,7 +93,7 @@ class DirectoryStore:
         file = self._file(key)
         with _translated(file):
             _make_dir(file.parent)
-            exchange(str(file), data, expected, mode=0o644, patience=self.patience)
+            exchange(str(file), data, expected, mode=0o644, patience=patience())
 
     def remove(self, key: str) -> None:
         """Remove an object; see `Store.remove`."""

@@ -19,7 +19,6 @@ from obstore.store import GCSStore
 from packyard.core.errors import Problem, UnavailableError
 from packyard.sharing.stores import bucket
 from packyard.sharing.stores.bucket import BucketStore
-from packyard.sharing.stores.store import PATIENCE
 
 if TYPE_CHECKING:
     from obstore.store import ObjectStore
@@ -29,12 +28,12 @@ _SCOPE = "https://www.googleapis.com/auth/devstorage.read_write"
 _LOGIN = "log in: gcloud auth application-default login, or GOOGLE_APPLICATION_CREDENTIALS"
 
 
-def open_gcs(address: str, *, patience: float = PATIENCE, host: str = _HOST) -> BucketStore:
+def open_gcs(address: str, *, host: str = _HOST) -> BucketStore:
     """Open the store at an address; nothing is asked of the server yet. Google promises all."""
     name, prefix = bucket.parse(address)
     emulator = os.environ.get("STORAGE_EMULATOR_HOST", "").rstrip("/")
     emulator = emulator if not emulator or "://" in emulator else f"http://{emulator}"
-    settings = {**bucket.client(patience, emulator or host), "prefix": prefix or None}
+    settings = {**bucket.client(emulator or host), "prefix": prefix or None}
     place = settings.pop("endpoint")
 
     @cache  # when it is wanted first: to find credentials, google-auth may have to ask this machine
@@ -48,7 +47,7 @@ def open_gcs(address: str, *, patience: float = PATIENCE, host: str = _HOST) -> 
             who = {"service_account_key": json.dumps(nobody)}
         return bucket.opened(partial(GCSStore, name, **settings, **who), address)
 
-    return BucketStore(address=address.rstrip("/"), is_conditional=True, open=opened, look=_LOGIN, patience=patience)
+    return BucketStore(address=address.rstrip("/"), is_conditional=True, open=opened, look=_LOGIN)
 
 
 def _credentials() -> Any:

@@ -12,7 +12,7 @@ from packyard.core.errors import InputError, Problem, UnavailableError
 from packyard.core.files.regular import LIMIT
 from packyard.sharing.stores.client import Answer, Client, Request, basic
 from packyard.sharing.stores.network import may_have_secrets
-from packyard.sharing.stores.store import FOLDER, PATIENCE, NotFoundError, ReadOnly, check_key
+from packyard.sharing.stores.store import FOLDER, NotFoundError, ReadOnly, check_key
 
 #: What buckets say, with HTTP 403, of a missing object to who may read their objects, and not list them.
 _NOT_LISTED = b"<Code>AccessDenied</Code>"
@@ -25,12 +25,12 @@ _LOGIN = "check the address; does a browser show a page to log in there?"
 
 
 class HTTPStore(ReadOnly):
-    """The store whose keys are the paths below an address. ``patience``: the seconds that a request may take.
+    """The store whose keys are the paths below an address.
 
     A user and password in the address are used, over TLS or on this machine alone, and never shown.
     """
 
-    def __init__(self, address: str, *, patience: float = PATIENCE) -> None:
+    def __init__(self, address: str) -> None:
         try:
             parts = urlsplit(address)
             usable = bool(parts.hostname) and not (parts.query or parts.fragment) and parts.port != 0
@@ -45,7 +45,7 @@ class HTTPStore(ReadOnly):
         if self._authorization and not may_have_secrets(self.address):
             hint = "write https://, or put them into no address"
             raise InputError(Problem("a user and password need TLS, or a server on this machine", hint=hint))
-        self._client = Client(patience)
+        self._client = Client()
 
     def get(self, key: str, *, limit: int = LIMIT) -> bytes:
         """Return an object's bytes; see `Store.get`."""

@@ -15,6 +15,7 @@ from typing import TypeVar
 from urllib.parse import urlsplit
 
 from packyard.core.errors import InputError, Problem, UnavailableError
+from packyard.sharing.stores.store import patience
 
 #: What to do about a server that does not answer as it should.
 LOOK = "check the address and the network, then run again"
@@ -90,14 +91,14 @@ def reason(error: str) -> tuple[str, str]:
     )
 
 
-def late(place: str, patience: float) -> UnavailableError:
+def late(place: str) -> UnavailableError:
     """Return the error to raise where a server does not answer in time."""
-    problem = f"the server did not answer in time ({round(patience, 1):g} seconds)"
+    problem = f"the server did not answer in time ({round(patience(), 1):g} seconds)"
     hint = "try again later"
     return UnavailableError(Problem(problem, file=place, hint=hint))
 
 
-def within(patience: float, place: str, call: Callable[[], _T]) -> _T:
+def within(place: str, call: Callable[[], _T]) -> _T:
     """Run a call in a thread, and return its result, or raise that its server is `late` when the time is up.
 
     Name lookups, and calls into other languages, cannot be interrupted otherwise; the thread is left behind.
@@ -111,6 +112,6 @@ def within(patience: float, place: str, call: Callable[[], _T]) -> _T:
             outcome.set_exception(error)
 
     threading.Thread(target=run, daemon=True).start()
-    if not wait([outcome], patience).done:
-        raise late(place, patience)
+    if not wait([outcome], patience()).done:
+        raise late(place)
     return outcome.result()

@@ -20,7 +20,6 @@ from packyard.core.errors import InputError, Problem, UnavailableError
 from packyard.sharing.stores import bucket
 from packyard.sharing.stores.bucket import BucketStore, first
 from packyard.sharing.stores.network import authorities, check_authorities
-from packyard.sharing.stores.store import PATIENCE
 
 #: Any of these says that the profile's credentials are not wanted.
 _GIVEN = ("AWS_ACCESS_KEY_ID", "AWS_WEB_IDENTITY_TOKEN_FILE")
@@ -28,13 +27,12 @@ _TRUE = ("1", "true", "on", "yes", "y")  # as obstore reads it, in upper case to
 _REGIONS = ("AWS_REGION", "AWS_DEFAULT_REGION")
 _ENDPOINTS = ("AWS_ENDPOINT_URL_S3", "AWS_ENDPOINT_URL", "AWS_ENDPOINT")
 _PROFILES = ("AWS_PROFILE", "AWS_DEFAULT_PROFILE", "AWS_CONFIG_FILE", "AWS_SHARED_CREDENTIALS_FILE")
-_HOME_SECONDS = 10.0
 _REGION = re.compile(r"[a-z0-9-]{1,40}")
 #: Says that each bucket has a host of its own; in a profile, that is a setting of ``s3``.
 _VIRTUAL = "AWS_VIRTUAL_HOSTED_STYLE_REQUEST"
 
 
-def open_s3(address: str, *, patience: float = PATIENCE) -> BucketStore:
+def open_s3(address: str) -> BucketStore:
     """Open the store at an address; nothing is asked of the server yet, and nothing promised."""
     name, prefix = bucket.parse(address)
     profile = _profile()
@@ -45,7 +43,7 @@ def open_s3(address: str, *, patience: float = PATIENCE) -> BucketStore:
     if trusted is None and (trusted := profile.get("ca_bundle")):
         check_authorities(trusted, "ca_bundle of the AWS profile")
     settings: dict[str, Any] = {"region": region, "disable_bulk_delete": True, "prefix": prefix or None, **own_host}
-    settings |= bucket.client(patience, endpoint, trusted)
+    settings |= bucket.client(endpoint, trusted)
     made = bucket.opened(lambda: S3Store(name, **settings, **_credentials(profile)), address)
     return BucketStore(
         address=address.rstrip("/"),
@@ -54,7 +52,6 @@ def open_s3(address: str, *, patience: float = PATIENCE) -> BucketStore:
         look=f"see what you may do there: aws s3 ls {address.rstrip('/')}/",
         region=region,
         home=partial(_home, f"{server or 'https://s3.amazonaws.com'}/{name}"),
-        patience=patience,
     )
 
 
@@ -101,7 +98,7 @@ def _home(url: str) -> str:
     from packyard.sharing.stores.client import Client, Request
 
     try:
-        answer = Client(_HOME_SECONDS).ask(Request(method="HEAD", url=url, place=url, limit=0))
+        answer = Client().ask(Request(method="HEAD", url=url, place=url, limit=0))
     except UnavailableError:  # what the bucket itself answered is told
         return ""
     region = answer.headers.get("x-amz-bucket-region", "")

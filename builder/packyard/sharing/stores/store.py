@@ -12,7 +12,7 @@ from packyard.core.digest import Digest
 from packyard.core.errors import ConflictError, InputError, IntegrityError, Problem, UnavailableError
 from packyard.core.files.regular import LIMIT
 
-#: Seconds that one call, or the wait for another writer, may take by default.
+#: See `patience`.
 PATIENCE = 300.0
 #: Keys that are listed at most: more than any channel has. A listing without end is refused there.
 MOST_KEYS = 10_000_000
@@ -23,6 +23,11 @@ PROBES = f"{FOLDER}probe/"
 
 _IMMUTABLE = re.compile(r"index/(?:p/[^/]+/)?([0-9a-f]{64})\.json")
 _KEY = re.compile(r"[A-Za-z0-9_][A-Za-z0-9._+-]*(/[A-Za-z0-9_][A-Za-z0-9._+-]*)*")
+
+
+def patience() -> float:
+    """Return the seconds that one call, or the wait for another writer, may take."""
+    return PATIENCE
 
 
 class NotFoundError(UnavailableError):

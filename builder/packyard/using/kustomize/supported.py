@@ -43,9 +43,8 @@ MAX_FILES, MAX_BYTES = 1000, 8 * 1024 * 1024
 #: How deep components may name components.
 _DEEPEST = 32
 
-_COMPONENT_FIELDS = (
-    *("apiVersion", "kind", "resources", "components", "configMapGenerator", "configurations", "patches"),
-)
+_TRIED = ("apiVersion", "kind", "resources", "components")
+_COMPONENT_FIELDS = (*_TRIED, "configMapGenerator", "configurations", "patches")
 _FIELDS = (*_COMPONENT_FIELDS, "namespace")
 _PATCH_FIELDS, _CONFIGURATION = ("path", "patch", "target"), ("nameReference",)
 _GENERATOR, _GENERATOR_OPTIONS = ("name", "files", "options"), ("labels", "disableNameSuffixHash")
@@ -117,27 +116,28 @@ class _Reader:
         root = parse_one((self.budget.read(file) if text is None else text).encode(), str(file)).root
         if not isinstance(root, MappingNode):
             raise InputError(Problem("must be a mapping", file=str(file), line=1))
-        is_trial = text is not None
-        if not is_trial:
+        is_empty = kustomization.is_empty(root)
+        if text is None:
             _refuse_others(root, _FIELDS if kind == "Kustomization" else _COMPONENT_FIELDS, kind)
+        else:
+            root.children = [entry for entry in root.entries if entry.name in _TRIED]
         resources, problems = _paths(root.get("resources"), "resources", "the path of a file")
         components, faults = _paths(root.get("components"), "components", "the path of a folder")
         problems = [*problems, *_wrong_header(root, kind), *faults]
-        namespace = None if is_trial else root.get("namespace")
+        namespace = root.get("namespace")
         if namespace is not None and not _is_text(namespace) and not is_null(namespace):
             problems.append(namespace.problem("namespace must be text", "put it in quotes"))
         refuse(problems)
-        if kustomization.is_empty(root):
+        if is_empty:
             raise InputError(Problem("is empty, and kustomize refuses it", file=str(file), line=1))
+        sources = _sources(file, resources, self.budget)
         return Part(
             folder=os.path.realpath(folder),
-            objects=tuple(
-                ("", node) for source in _sources(file, resources, self.budget) for node in objects.read(source)
-            ),
+            objects=tuple(("", node) for source in sources for node in objects.read(source)),
             components=tuple(self._components(file.parent, components)),
-            generated=() if is_trial else tuple(_generated(root, file, self.budget)),
-            references=() if is_trial else tuple(_references(root, file, self.budget)),
-            patches=() if is_trial else tuple(_patches(root, file, self.budget)),
+            generated=tuple(_generated(root, file, self.budget)),
+            references=tuple(_references(root, file, self.budget)),
+            patches=tuple(_patches(root, file, self.budget)),
             namespace="" if namespace is None or is_null(namespace) else root.text("namespace"),
         )
 
@@ -173,7 +173,10 @@ class _Reader:
 def _sources(file: Path, resources: Sequence[Scalar], budget: Budget) -> list[Source]:
     """Return the files that are listed; all have to lie in the directory, as for kustomize."""
     message = "is a directory or an address, which packyard's own build does not follow"
-    followed = [node for node in resources if "//" in node.value or regular.is_folder(file.parent / node.value)]
+    paths = [(node, file.parent / node.value) for node in resources]
+    followed = [
+        node for node, path in paths if regular.is_folder(path) or ("//" in node.value and not regular.is_file(path))
+    ]
     refuse((node.problem(f"resource {node.value!r} {message}", HINT) for node in followed), BeyondError)
     return every(lambda node: _read_beside(node, file, budget, "resource"), resources)
 

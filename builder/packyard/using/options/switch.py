@@ -66,7 +66,7 @@ def switch(
     What is so already stays as it is.
     """
     tree = Tree(directory)
-    with nullcontext() if dry_run else tree.locked(log):
+    with nullcontext() if dry_run else tree.locked(log, below=False):
         switched = _disabled(directory, names) if off else enabled(directory, names, trial(directory))
         if switched.changed and not dry_run:
             if tree.read(switched.file) != switched.before:

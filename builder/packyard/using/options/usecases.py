@@ -120,10 +120,10 @@ def _lacking(directory: Path) -> tuple[str, list[str], str]:
     return "is not a use case", [path for path in below(directory) if path != here], ""
 
 
-def chosen(directory: Path, command: str, rest: Sequence[str] = (), *, all_by: str = "") -> Path:
+def chosen(directory: Path, command: str, rest: Sequence[str] = ()) -> Path:
     """Return a directory that is a use case, or the only one below it; refuse another one."""
     if is_one(directory) or not directory.is_dir():
         return directory
     if len(use_cases := list(folders.use_cases(directory))) == 1:
         return Path(os.path.normpath(use_cases[0]))
-    raise refusal(directory, command, rest, all_by=all_by)
+    raise refusal(directory, command, rest)

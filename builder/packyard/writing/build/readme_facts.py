@@ -7,11 +7,10 @@ Places are use cases by their names; none are named where all have it.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from itertools import chain
 from types import SimpleNamespace as Row
 
 from packyard.core.bundle.manifest import Manifest, ShippedUseCase
-from packyard.core.kubernetes import images, operator_versions, operators, pods
+from packyard.core.kubernetes import images, operators, pods
 from packyard.core.kubernetes.lenient import labels_of, name_of, text
 from packyard.using.setters.definition import Setter
 from packyard.writing.source import sentence
@@ -55,7 +54,7 @@ def context(
         "containers": {name for use_case in use_cases for name in use_case.containers},
         "operators": operators.needed(
             (requirement for use_case in use_cases for requirement in use_case.requirements),
-            [*operators.declared(described.requires), *operator_versions.table(chain(*objects.values()))],
+            operators.declared(described.requires),
         ),
         "requires": described.requires,
         "images": sorted({image for use_case in use_cases for image in use_case.images}),

@@ -54,7 +54,7 @@ def judge(here: Workspace, linted: Sequence[Linted], *, alone: bool = False) -> 
     judged = [path for path in paths if path.startswith(own) or (is_known and is_own(path))]
     files = {here.sources.shown(path): here.sources.read(path) for path in paths}
     shown = set(map(here.sources.shown, judged))
-    remaining = exception.apply(_once(findings), files, shown, shipped=True)
+    remaining = exception.apply(_once(findings), files, shown)
     return in_order([*_as_severe(remaining, here.severities), *_unknown(here)])
 
 

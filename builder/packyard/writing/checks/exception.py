@@ -45,13 +45,10 @@ class _Exception:
         return replace(finding(rule, problem, "error"), fix=fix)
 
 
-def apply(
-    findings: Iterable[Finding], files: Mapping[str, bytes], judged: Collection[str], *, shipped: bool
-) -> list[Finding]:
+def apply(findings: Iterable[Finding], files: Mapping[str, bytes], judged: Collection[str]) -> list[Finding]:
     """Return the findings that no exception in the files takes away, and what is wrong with the exceptions.
 
-    ``judged`` are the files of which every finding is known, so that an exception there has to be needed; without
-    ``shipped``, one to a rule for what is shipped need not be.
+    ``judged`` are the files of which every finding is known, so that an exception there has to be needed.
     """
     comments = {(each.file, each.applies, each.rule): each for name in files for each in _find(name, files[name])}
     left, used = list[Finding](), set[tuple[str, int, str]]()
@@ -63,7 +60,7 @@ def apply(
             left.append(each)
     for key, comment in comments.items():
         is_needed = key in used or comment.file not in judged
-        left += _faults(comment, is_needed=is_needed, shipped=shipped)
+        left += _faults(comment, is_needed=is_needed)
     return left
 
 
@@ -126,7 +123,7 @@ def _is_comment(line: str) -> bool:
     return not line.strip() or line.lstrip().startswith(("#", "<!--", "//"))
 
 
-def _faults(each: _Exception, *, is_needed: bool, shipped: bool) -> Iterator[Finding]:
+def _faults(each: _Exception, *, is_needed: bool) -> Iterator[Finding]:
     rule = table().get(each.rule)
     if rule is None and OWN not in each.rule:
         hint = suggest(each.rule, table()) or "packyard lint --explain lists all rules"
@@ -134,6 +131,6 @@ def _faults(each: _Exception, *, is_needed: bool, shipped: bool) -> Iterator[Fin
     elif not each.reason:
         message = f"no reason is given for the exception to {each.rule}"
         yield each.finding("exception-without-reason", message, "add it: RULE: reason")
-    elif not is_needed and (shipped or not (rule and rule.shipped)):
+    elif not is_needed:
         message = f"nothing here needs an exception to {each.rule}"
         yield each.finding("exception-not-needed", message, "remove the comment", REMOVE)

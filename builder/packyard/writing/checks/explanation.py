@@ -46,9 +46,8 @@ class Row:
 class Rule:
     """One rule. Findings of an error may be warnings where the fault is not certain, as its summary says.
 
-    A rule of ``shipped`` packages is not for those in which somebody may have set values; what is ``taste`` is not
-    told of manifests that were not made with packyard, unless it is asked for. ``fix`` says what ``--fix``
-    writes; it is empty where a person has to decide. ``example`` is a change that takes the fault away: files below
+    What is ``taste`` is not told of manifests that were not made with packyard. ``fix`` says what ``--fix`` writes; it
+    is empty where a person has to decide. ``example`` is a change that takes the fault away: files below
     lines ``--- NAME``, with ``-`` and ``+`` before lines that go and come.
     """
 
@@ -60,7 +59,6 @@ class Rule:
     hint: str
     example: str
     fix: str = ""
-    shipped: bool = False
     taste: bool = False
     rows: tuple[Row, ...] = ()
 

@@ -113,7 +113,7 @@ def lint(tree: Tree, *, judges: Sequence[Judge]) -> Linted:
     named = opened.read(lambda file: exception.may_have(file) and tree.has_file(file))
     is_copy = False in opened.shipped.values()
     judged = [] if is_copy or opened.is_torn else list(named)  # a file that cannot be read may need an exception
-    left = exception.apply(dict.fromkeys(findings), named, judged, shipped=False)
+    left = exception.apply(dict.fromkeys(findings), named, judged)
     return Linted(in_order(left), opened.use_cases)
 
 

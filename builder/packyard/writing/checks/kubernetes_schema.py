@@ -95,7 +95,7 @@ def _called(judge: Judge) -> str:
 def _of_operator(item: AppliedObject, versions: Sequence[Judge]) -> Iterator[tuple[Judge, Fault]]:
     """Yield the faults of a custom resource, if no version of its operator takes it as it is.
 
-    Which version does, `operator_versions` says. Where one does, the fields that later ones took away are faults, but
+    Where one does, the fields that later ones took away are faults, but
     of definitions that authors give, which have no order; where none does, what the most fitting one takes is no fault.
     """
     verdicts: list[tuple[Judge, list[Fault]]] = []

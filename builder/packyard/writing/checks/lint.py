@@ -43,7 +43,7 @@ from packyard.writing.checks.parsed import Parsed
 #: The families that look at one build.
 _OF_BUILDS = (
     *(workload, launch, names, references, selectors, port_numbers, mounts, claims, image, arguments),
-    *(keys, security, secret_texts, addresses, backends),
+    *(keys, security, secret_texts, addresses, backends, practice),
 )
 
 
@@ -59,8 +59,14 @@ def find(
 
     ``shipped`` is None where nobody knows whether values are as shipped; ``exists`` says what is beside the package.
     """
-    findings = [*parsed.unreadable, *_checks(parsed, shipped=shipped)]
-    findings += kustomizations.check(parsed, exists)
+    findings = [
+        *parsed.unreadable,
+        *setters.check(parsed, shipped=shipped),
+        *definitions.check(parsed),
+        *vocabulary.check(parsed),
+        *_of_builds(parsed),
+        *kustomizations.check(parsed, exists),
+    ]
     if package.name:  # without a Krmfile nobody sets anything
         findings += layout.check(parsed.rewritten, shipped=bool(shipped)) if package.name == KRMFILE else ()
     return in_order([*findings, *_by_schema(parsed, judges, findings, shipped=shipped)])
@@ -68,7 +74,7 @@ def find(
 
 def find_built(parsed: Parsed, *, judges: Sequence[Judge]) -> list[Finding]:
     """Return what is wrong with the objects of a package alone, whatever they could leave out."""
-    findings = _of_builds(parsed, shipped=True)
+    findings = _of_builds(parsed)
     return [*findings, *_by_schema(parsed, judges, findings, shipped=True)]
 
 
@@ -77,22 +83,11 @@ def in_order(findings: Iterable[Finding]) -> list[Finding]:
     return sorted(findings, key=lambda finding: (finding.file, finding.line, finding.column, finding.rule))
 
 
-def _checks(parsed: Parsed, *, shipped: bool | None) -> list[Finding]:
-    """Check the whole package, then each build."""
-    findings = [
-        *setters.check(parsed, shipped=shipped),
-        *definitions.check(parsed),
-        *vocabulary.check(parsed),
-    ]
-    return [*findings, *_of_builds(parsed, shipped=bool(shipped))]
-
-
-def _of_builds(parsed: Parsed, *, shipped: bool) -> list[Finding]:
+def _of_builds(parsed: Parsed) -> list[Finding]:
     """Check each build; a fault of several builds, or in a node that aliases repeat, is reported once."""
     findings = dict[Finding, None]()
     for build in map(parsed.of, parsed.builds):
-        families = [*(family.check(build) for family in _OF_BUILDS), practice.check(build, shipped=shipped)]
-        of_builds = [finding for family in families for finding in family]
+        of_builds = [finding for family in _OF_BUILDS for finding in family.check(build)]
         findings.update(dict.fromkeys(_as_certain(of_builds, build)))
     return list(findings)
 

@@ -23,8 +23,8 @@ _SHELL = re.compile(r"\$\{?[A-Z_][A-Z0-9_]*\}?")
 _LIMITS = ("activeDeadlineSeconds", "ttlSecondsAfterFinished")
 
 
-def check(parsed: Parsed, *, shipped: bool) -> Iterator[Finding]:
-    """Find what is not good practice; ``shipped`` packages are also checked for what their authors should explain.
+def check(parsed: Parsed) -> Iterator[Finding]:
+    """Find what is not good practice.
 
     Accounts with rights need their token, those that mount none by themselves have none.
     """
@@ -45,7 +45,7 @@ def check(parsed: Parsed, *, shipped: bool) -> Iterator[Finding]:
                 yield from _token(pod.spec, silent)
             for container in pod.containers:
                 label = f"container {container.text('name')!r}" if container.text("name") else "the container"
-                yield from _image(container, label, parsed, shipped=shipped)
+                yield from _image(container, label, parsed)
                 yield from _user(container, label, pod)
 
 
@@ -95,7 +95,7 @@ def _token(spec: MappingNode, silent: Container[str]) -> Iterator[Finding]:
     yield breach("token-mounted", place or spec, message, "automountServiceAccountToken: false")
 
 
-def _image(container: MappingNode, label: str, parsed: Parsed, *, shipped: bool) -> Iterator[Finding]:
+def _image(container: MappingNode, label: str, parsed: Parsed) -> Iterator[Finding]:
     image = container.scalar("image")
     if not image or not image.value or parsed.waits(image):
         return
@@ -103,7 +103,7 @@ def _image(container: MappingNode, label: str, parsed: Parsed, *, shipped: bool)
     if not reference.is_moving:
         return
     node, policy = container.get("imagePullPolicy"), container.text("imagePullPolicy")
-    if node and policy == "Always" and shipped:
+    if node and policy == "Always":
         message = f"the image of {label} is pulled at each start, as its tag moves"
         yield breach("pulled-each-time", node, message, "use a tag that does not move, or say why")
     elif policy != "Always":

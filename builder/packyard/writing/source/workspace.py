@@ -100,7 +100,7 @@ class Workspace:
             meant = basename(name.rstrip("/")).removesuffix(".tar.gz")
             whole = next((each for each in names if name.startswith(f"{each}/")), "")
             hint = f"name the package as a whole: {whole}" if whole else suggest(meant, names)
-            hint = hint or f"packyard list --workspace {quote(str(self.root_dir))} shows them"
+            hint = hint or (f"it has {', '.join(names)}" if names else "packyard new NAME --base job makes one")
             raise InputError(Problem(f"no package {name!r} in {self.root_dir / 'packages'}", hint=hint))
         return folder
 

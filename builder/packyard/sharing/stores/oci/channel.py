@@ -31,15 +31,7 @@ from packyard.sharing.stores.oci import manifest as manifests
 from packyard.sharing.stores.oci.address import Address, tag_of, version_of
 from packyard.sharing.stores.oci.manifest import FACTS, REASON, REFERRERS, TITLE, Descriptor, Manifest
 from packyard.sharing.stores.oci.registry import Registry
-from packyard.sharing.stores.store import (
-    PATIENCE,
-    MissingStoreError,
-    NotFoundError,
-    ReadOnly,
-    check_key,
-    check_same,
-    too_long,
-)
+from packyard.sharing.stores.store import MissingStoreError, NotFoundError, ReadOnly, check_key, check_same, too_long
 
 INDEX = "index"
 _BUNDLE = re.compile(r"([^/]+)/([a-z0-9][-a-z0-9]*)\.tar\.gz(|\.[a-z0-9.]+)")
@@ -61,16 +53,14 @@ class _Place:
 class OCIStore(ReadOnly):
     """The channel at ``oci://host/path``, whose keys are those of bundles, and of what was published with them.
 
-    ``patience``: the seconds that a request may take; ``tell`` hears which logins are of no use. Nothing is swapped, as
+    ``tell`` hears which logins are of no use. Nothing is swapped, as
     there are no conditional writes, and only `bury` removes.
     """
 
-    def __init__(
-        self, address: str, *, patience: float = PATIENCE, tell: Callable[[str], object] = lambda _: None
-    ) -> None:
+    def __init__(self, address: str, *, tell: Callable[[str], object] = lambda _: None) -> None:
         self._address = Address.parse(address)
         self.address = str(self._address)
-        self._registry = Registry(self._address, patience, tell)
+        self._registry = Registry(self._address, tell)
         self._bundles: dict[tuple[str, str], Manifest] = {}  # those that were read, or pushed: they do not change
         self._referrers: dict[Digest, list[tuple[str, Digest]]] = {}
 

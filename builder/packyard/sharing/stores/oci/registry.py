@@ -37,8 +37,8 @@ class HiddenError(UnmadeStoreError, DeniedError):
 class Registry:
     """A registry, asked for the repositories below a path; ``tell`` hears which logins are of no use."""
 
-    def __init__(self, address: Address, patience: float, tell: Callable[[str], object] = lambda _: None) -> None:
-        self._address, self._client = address, Client(patience)
+    def __init__(self, address: Address, tell: Callable[[str], object] = lambda _: None) -> None:
+        self._address, self._client = address, Client()
         self._ask = Login(address, self._client, tell).ask
         self._has_api = True  # until it says that it keeps no lists of referrers
         self._prepared: set[str] = set()  # repositories that have the configuration of all artifacts
