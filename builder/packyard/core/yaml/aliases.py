@@ -11,7 +11,7 @@ the nodes on the way to it.
 from __future__ import annotations
 
 from packyard.core.errors import InputError
-from packyard.core.work.memo import Memo, once
+from packyard.core.work.memo import Memo
 from packyard.core.yaml.builder import MAX_DEPTH
 from packyard.core.yaml.document import check_keys, has_aliases, parse_shared, parse_text
 from packyard.core.yaml.node import Alias, Collection, Document, Entry, Node, Scalar, Source
@@ -22,7 +22,8 @@ MAX_VALUES = 100_000
 
 def read(source: Source, memo: Memo | None = None) -> list[Document]:
     """Parse a text, follow its aliases, and refuse a key that stands twice; for a caller who changes no node."""
-    return once(memo, ("aliases", source.name, source.text), lambda: _read(source, memo))
+    memo = memo or Memo()
+    return memo.once(("aliases", source.name, source.text), lambda: _read(source, memo))
 
 
 def followed(source: Source, memo: Memo | None = None) -> list[Document]:
