@@ -52,7 +52,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     declare.value(parser, "--base FILE", "the bundle that DIR came from")
     text = "of what conflicts take yours, the new version's, or both, between markers"
     parser.add_argument("--conflicts", choices=("ours", "theirs", "markers"), default="", help=text)
-    declare.dry_run(parser)
+    declare.switch(parser, "--dry-run", "print the changes as a diff; write nothing")
 
 
 def run(arguments: argparse.Namespace) -> int:
