@@ -30,5 +30,5 @@ def log(title: str = "") -> StepLog:
 
 def tell_pending(tree: Tree) -> None:
     """Print a message for each interrupted change; for commands that only read, and do not finish it."""
-    for message in tree.interrupted(log()):
+    for message in tree.warnings():
         output.note(message)
