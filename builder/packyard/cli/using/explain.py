@@ -35,7 +35,7 @@ def run(arguments: argparse.Namespace) -> int:
         raise UsageError(f"packyard explain: expected one NAME, found {len(names)}; {next_command} lists them")
     (name,) = names
     tree = Tree(root_dir)
-    state.tell_pending(tree)
+    state.tell_pending(tree.root_dir)
     packages = all_below(tree)
     if not packages:
         raise usecases.refusal(root_dir, "explain", names)

@@ -60,7 +60,7 @@ class _Listing:
 def run(arguments: argparse.Namespace) -> int:
     """List the setters of the package, or of every package below a folder that is not a package."""
     tree = Tree(directory.only(arguments.words, "setters"))
-    state.tell_pending(tree)
+    state.tell_pending(tree.root_dir)
     packages = [package for package in all_below(tree) if not package or posixpath.basename(package) != OPTIONS]
     if not packages:
         raise usecases.refusal(tree.root_dir, "setters")
