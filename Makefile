@@ -112,8 +112,7 @@ bare: $(TEST) dist  #- install the wheel alone, and do with it what the README a
 	PACKYARD_INSTALLED="$(CURDIR)/.bare/bin/packyard" $(PYTEST) -n $(CPUS) --part bare
 
 fuzz: .venv/.nightly  #- run the property tests and generators at length (FUZZ=N examples each)
-	PACKYARD_FUZZ=$(FUZZ) PACKYARD_KILLS=1000 $(BIN)/pytest --dist loadgroup -n $(JOBS) --part all \
-	$$($(SAMPLED)) $(ARGS)
+	PACKYARD_FUZZ=$(FUZZ) $(BIN)/pytest --dist loadgroup -n $(JOBS) --part all $$($(SAMPLED)) $(ARGS)
 
 coverage: .venv/.nightly  #- run the tests, and say which lines and branches of builder/ none of them takes (ARGS selects)
 	rm -rf .coverage

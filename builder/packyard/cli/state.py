@@ -33,5 +33,5 @@ def tell_pending(directory: Path) -> None:
     """Print a message for each interrupted change; for commands that only read, and do not finish it."""
     from packyard.core.files.tree import Tree
 
-    for message in Tree(directory).interrupted(log()):
+    for message in Tree(directory).warnings():
         output.note(message)

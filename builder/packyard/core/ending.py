@@ -5,7 +5,7 @@ Only what ends its work by these imports `signal`, which takes 0.3 ms.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 
 
@@ -18,44 +18,44 @@ def as_interrupt() -> Iterator[None]:
     """
     from signal import SIG_DFL, SIG_IGN, SIGHUP, SIGTERM, getsignal, signal
 
-    taken = [number for number in (SIGTERM, SIGHUP) if getsignal(number) == SIG_DFL]
-
     def end(*_: object) -> None:
         for number in taken:
             signal(number, SIG_IGN)
         raise KeyboardInterrupt
 
-    try:
-        for number in taken:
-            signal(number, end)
-    except ValueError:  # this is not the main thread
-        taken.clear()
-    try:
+    taken = [number for number in (SIGTERM, SIGHUP) if getsignal(number) == SIG_DFL]
+    with _handled(taken, end):
         yield
-    finally:
-        for number in taken:
-            signal(number, SIG_DFL)
 
 
 @contextmanager
 def later() -> Iterator[None]:
-    """Keep requests to end waiting: by handlers, as any thread that does not mask a signal may be given it.
-
-    Python calls handlers in the main thread; in others there is nothing to wait for.
-    """
-    from signal import SIGHUP, SIGINT, SIGTERM, getsignal, raise_signal, signal
+    """Keep requests to end waiting: by handlers, as any thread that does not mask a signal may be given it."""
+    from signal import SIGHUP, SIGINT, SIGTERM, getsignal, raise_signal
 
     came: list[int] = []
-    before = {caught: handler for caught in (SIGINT, SIGTERM, SIGHUP) if (handler := getsignal(caught)) is not None}
+    numbers = [number for number in (SIGINT, SIGTERM, SIGHUP) if getsignal(number) is not None]
     try:
-        for caught in before:
-            signal(caught, lambda number, _: came.append(number))
+        with _handled(numbers, lambda number, _: came.append(number)):
+            yield
+    finally:
+        for number in came:
+            raise_signal(number)
+
+
+@contextmanager
+def _handled(numbers: Iterable[int], handler: Callable[..., object]) -> Iterator[None]:
+    """Handle signals for a while. Python calls handlers in the main thread; in others nothing is done."""
+    from signal import signal
+
+    before = {}
+    try:
+        for number in numbers:
+            before[number] = signal(number, handler)
     except ValueError:  # this is not the main thread
-        before.clear()
+        pass
     try:
         yield
     finally:
-        for caught, handler in before.items():
-            signal(caught, handler)
-        for number in came:
-            raise_signal(number)
+        for number, previous in before.items():
+            signal(number, previous)

@@ -36,7 +36,7 @@ def test_the_bytes_are_pinned() -> None:
 def test_unpacks_files_with_modes_less_the_umask(tmp_path: Path, umask: str) -> None:
     before = os.umask(int(umask, 8))
     try:
-        top_dir = unpack(compress(pack("bert-k8s", FILES)), tmp_path, top="bert-k8s")
+        top_dir = unpack(compress(pack("bert-k8s", FILES)), tmp_path)
     finally:
         os.umask(before)
     assert top_dir == tmp_path / "bert-k8s"
@@ -52,13 +52,13 @@ def test_unpacks_files_with_modes_less_the_umask(tmp_path: Path, umask: str) -> 
 def test_refuses_to_unpack_over_what_exists(tmp_path: Path, make: object) -> None:
     make(tmp_path / "bert-k8s")  # type: ignore[operator]
     with pytest.raises(ConflictError, match="exists already"):
-        unpack(compress(pack("bert-k8s", FILES)), tmp_path, top=None)
+        unpack(compress(pack("bert-k8s", FILES)), tmp_path)
     assert [path.name for path in tmp_path.iterdir()] == ["bert-k8s"]
 
 
 def test_refuses_to_unpack_into_what_is_no_directory(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="no such directory"):
-        unpack(compress(pack("bert-k8s", FILES)), tmp_path / "missing", top=None)
+        unpack(compress(pack("bert-k8s", FILES)), tmp_path / "missing")
 
 
 def test_leaves_nothing_behind_when_a_file_cannot_be_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -71,7 +71,7 @@ def test_leaves_nothing_behind_when_a_file_cannot_be_written(tmp_path: Path, mon
 
     monkeypatch.setattr(atomic, "write_all", full)
     with pytest.raises(UnavailableError, match="cannot be written"):
-        unpack(compress(pack("t", FILES)), tmp_path, top="t")
+        unpack(compress(pack("t", FILES)), tmp_path)
     assert list(tmp_path.iterdir()) == []
 
 
@@ -85,7 +85,7 @@ def test_loses_no_race_for_the_target(tmp_path: Path, monkeypatch: pytest.Monkey
 
     monkeypatch.setattr(os, "rename", be_overtaken)
     with pytest.raises(ConflictError, match="exists already"):
-        unpack(compress(pack("t", FILES)), tmp_path, top="t")
+        unpack(compress(pack("t", FILES)), tmp_path)
     assert [path.name for path in tmp_path.rglob("*")] == ["t", "theirs"]
 
 
@@ -117,7 +117,7 @@ def test_gnu_tar_extracts_the_same_files_and_modes(tmp_path: Path) -> None:
     run = subprocess.run(extract, cwd=tmp_path, capture_output=True, check=True, env=env)
     assert run.stderr == b""
     (tmp_path / "ours").mkdir()
-    unpack((tmp_path / "a.tar.gz").read_bytes(), tmp_path / "ours", top="bert-k8s")
+    unpack((tmp_path / "a.tar.gz").read_bytes(), tmp_path / "ours")
     theirs_dir, ours_dir = tmp_path / "bert-k8s", tmp_path / "ours" / "bert-k8s"
     assert snapshot(theirs_dir) == snapshot(ours_dir)
     listed = {os.path.normpath(line) for line in run.stdout.decode("unicode_escape").splitlines()}

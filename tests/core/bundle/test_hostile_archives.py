@@ -27,10 +27,10 @@ def refuse(tmp_path: Path) -> Refuse:
     (tmp_path / "outside").mkdir()
     (tmp_path / "outside" / "into").mkdir()
 
-    def run(data: bytes, match: str, *, top: str | None = "top", limits: Limits = LIMITS) -> None:
+    def run(data: bytes, match: str, *, limits: Limits = LIMITS) -> None:
         before = sorted(tmp_path.rglob("*"))
         with pytest.raises(IntegrityError, match=match):
-            unpack(data, tmp_path / "outside" / "into", top=top, limits=limits)
+            unpack(data, tmp_path / "outside" / "into", limits=limits)
         assert sorted(tmp_path.rglob("*")) == before
 
     return run
@@ -80,7 +80,6 @@ ELSEWHERE = {
     "a file outside of the top directory": (named("other/a"), "'other/a' is outside of the top directory 'top'"),
     "a file beside the top directory": (named("a"), "'a' is outside of the top directory 'top'"),
     "a name that begins like the top directory": (named("top-secret/a"), "outside of the top directory 'top'"),
-    "another top directory": (compress(pack("bert", [])), "outside of the top directory 'top'"),
     "a file as the top directory": (
         compress(tar.write([tar.TarEntry(name="top", data=b"1")])),
         "'top' is outside of the top directory",
@@ -188,8 +187,8 @@ def test_an_archive_with_a_path_by_dots_a_link_or_damage_is_refused(refuse: Refu
 
 
 def test_a_top_directory_of_dots_and_two_of_them(refuse: Refuse) -> None:
-    refuse(compress(tar.write([tar.TarEntry(name="../a")])), r"leads out", top=None)
-    refuse(named("other/a"), "outside of the top directory", top=None)
+    refuse(compress(tar.write([tar.TarEntry(name="../a")])), r"leads out")
+    refuse(named("other/a"), "outside of the top directory")
 
 
 # More than fits
@@ -247,7 +246,7 @@ def test_gzip_data_cut_off_anywhere(refuse: Refuse) -> None:
 def test_special_mode_bits_and_owners_are_dropped(tmp_path: Path) -> None:
     info = tarfile.TarInfo("top/a")
     info.mode, info.uid, info.uname = 0o6777, 12345, "somebody"
-    file = unpack(by_tarfile(info), tmp_path, top="top") / "a"
+    file = unpack(by_tarfile(info), tmp_path) / "a"
     assert file.stat().st_mode & 0o7022 == 0
     assert file.stat().st_uid != 12345
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from unittest import mock
 
 from packyard.core.bundle import archive
 from packyard.core.bundle.archive import LIMITS, Limits, Member, decompress
@@ -10,10 +11,12 @@ from packyard.core.bundle.archive import LIMITS, Limits, Member, decompress
 
 def read(data: bytes, *, limits: Limits = LIMITS) -> list[Member]:
     """Return the files of a ``.tar.gz``."""
-    return archive.read(decompress(data, limits=limits), limits=limits)[1]
+    with mock.patch.object(archive, "LIMITS", limits):
+        return archive.read(decompress(data))[1]
 
 
-def unpack(data: bytes, into: Path, *, top: str | None, limits: Limits = LIMITS) -> Path:
+def unpack(data: bytes, into: Path, *, limits: Limits = LIMITS) -> Path:
     """Unpack a ``.tar.gz`` into a folder."""
-    name, members = archive.read(decompress(data, limits=limits), top=top, limits=limits)
+    with mock.patch.object(archive, "LIMITS", limits):
+        name, members = archive.read(decompress(data))
     return archive.write(name, members, into)

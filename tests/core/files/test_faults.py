@@ -146,7 +146,8 @@ def set_to(value: str) -> Callable[[Case], object]:
 
 
 def undo(case: Case) -> None:
-    undoing.undo(case.log(), case.root)
+    log = case.log()
+    undoing.take_back(log, undoing.last(log, case.root))
 
 
 def rearrange(case: Case) -> None:

@@ -125,7 +125,7 @@ def test_who_only_reads_says_that_a_change_is_pending_and_changes_nothing(verb: 
     before = files(tmp_path)
     words = [word if word != "package" else root for word in READERS[verb]]
     told = packyard(*words, cwd=root).stderr
-    assert "an interrupted change is pending" in told
+    assert "a change of these files was not finished by" in told
     assert f"packyard undo {root} takes it back" in told
     assert "Traceback" not in told
     assert files(tmp_path) == before

@@ -31,7 +31,16 @@ def set_value(log: StepLog, root: Path, value: str) -> None:
 
 def undone(log: StepLog, root: Path) -> str:
     """Undo a step, and return its title."""
-    return undo.undo(log, root)[0].title
+    step = undo.last(log, root)
+    undo.take_back(log, step)
+    return step.title
+
+
+def done_again(log: StepLog, root: Path) -> str:
+    """Do the step again that was undone last, and return its title."""
+    step = undo.undone(log, root)
+    undo.take_back(log, step)
+    return step.title
 
 
 def content(root: Path) -> dict[str, bytes]:
@@ -114,12 +123,12 @@ def test_redo_makes_again_what_was_undone_but_for_files_that_are_changed_otherwi
         states.append(content(root))
     assert [undone(log, root), undone(log, root)] == ["V=c", "V=b"]
     for state, title in zip(states[1:], ("V=b", "V=c"), strict=True):
-        assert undo.redo(log, root)[0].title == title
+        assert done_again(log, root) == title
         assert content(root) == state
     assert [undone(log, root), undone(log, root)] == ["V=c", "V=b"]
     set_value(log, root, "d")
     with pytest.raises(ConflictError, match="was changed since"):
-        undo.redo(log, root)
+        done_again(log, root)
 
 
 ENTRY = {"root": "/R", "title": "t", "ends": "done", "instead": "", "files": {"r.yaml": [1, 1]}}

@@ -38,4 +38,4 @@ def test_an_operator_is_found_by_its_image_wherever_that_comes_from() -> None:
         }
         for name in images
     ]
-    assert operators.find(mpi, items) == [operators.RunningOperator(items[0], "0.8.0")]
+    assert operators.find(mpi, items) == [(items[0], "0.8.0")]

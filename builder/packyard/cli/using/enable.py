@@ -123,9 +123,13 @@ def _list(directory: Path, arguments: argparse.Namespace) -> None:
         (directory, each.name, each.is_enabled, each.fits, each.reason, each.description, setters.get(each.name, []))
         for each in option_states
     ]
-    if OPTIONS.show(rows, arguments.output, cells={"DESCRIPTION": _described}) and not option_states:
+    if not OPTIONS.show(rows, arguments.output, cells={"DESCRIPTION": _described}):
+        return
+    if not option_states:
         output.note(f"{directory}: its package has no options")
+    elif any(state.reason for state in option_states) and not output.verbose:
+        output.note("-v says why an option does not fit")
 
 
 def _described(row: Mapping[str, Any]) -> str:
-    return f"{row['description']} ({row['reason']})" if row["reason"] else str(row["description"])
+    return f"{row['description']} ({row['reason']})" if row["reason"] and output.verbose else row["description"]

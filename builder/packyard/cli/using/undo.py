@@ -59,7 +59,7 @@ def run(arguments: argparse.Namespace) -> int:
         _ask(f"the files do not show the last change, {newer.title}; the one before it is {step.title}", directory)
     elif is_asked and len(usecases.packages(directory)) > 1:
         _ask(f"of several packages here {os.path.relpath(step.root)} was changed last, by {step.title}", directory)
-    step, files = (undo.redo if arguments.redo else undo.undo)(log, *places, merge=_merged)
+    files = undo.take_back(log, step, merge=_merged)
     if ROWS.show([(step.title, list(_files(step, files)))], arguments.output):
         for name in sorted(files):
             output.line(os.path.relpath(step.path(name)))

@@ -155,7 +155,9 @@ def _compared(package: Untarred, flag: str | None) -> tuple[Offer | None, str]:
         hint = f"fetch it again: packyard get {package.name}{preferences.flag_for(source.value)}"
         problem = f"is not the {manifest.FILE} of {package.name} in {source}"
         raise IntegrityError(Problem(problem, file=str(package.folder / manifest.FILE), hint=hint))
-    return offer, f"the one in {source}" if source.is_carried else f"the published one, of {source}"
+    if source.is_carried:
+        return offer, f"the one that packyard carries ({source.origin})"
+    return offer, f"the published one, of {source}"
 
 
 def _beside(file: Path, end: str) -> bytes | None:

@@ -20,7 +20,7 @@ from packyard.cli.rows import Rows
 from packyard.core.bundle import archive
 from packyard.core.bundle.archive import Member
 from packyard.core.errors import InputError, Problem, UsageError
-from packyard.using.setters.definition import Setter
+from packyard.using.setters.refusal import refusal
 from packyard.writing.authoring import new
 from packyard.writing.authoring.new import WORK, Answers
 from packyard.writing.build import workspace_lint
@@ -36,7 +36,7 @@ PARTS = Rows(
     columns="NAME, KIND, WHAT IT IS=description",
 )
 EXAMPLE = "packyard new my-model --base job"
-_IMAGE, _NO_STORAGE = "IMAGE", "none"
+_IMAGE = "IMAGE"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -111,16 +111,21 @@ def _answers(arguments: argparse.Namespace, workspace: Workspace, parts: Sequenc
         return _asked_more(answers, workspace, parts)
     used = [part for part in parts if part.kind == BASE and part.name in named.values()]
     takes = not answers.storage and any(_takes_storage(base, parts) for base in used)
-    return replace(answers, storage=[_NO_STORAGE]) if takes and _has_no_storage(parts) else answers
+    return replace(answers, storage=_no_storage(parts)) if takes else answers
 
 
 def _asked_more(answers: Answers, workspace: Workspace, parts: Sequence[Offered]) -> Answers:
     """Ask for a storage, where the base has a place for one, for an image and for what the package does."""
     base = next(part for part in parts if part.kind == BASE and part.name in answers.bases.values())
     if not answers.storage and _takes_storage(base, parts):
-        answers = replace(answers, storage=[storage] if (storage := _asked_storage(parts)) else [])
-    if _IMAGE not in answers.setters:
-        answers = replace(answers, setters={**answers.setters, **_asked_image(new.setters(workspace, answers))})
+        for part in (part for part in parts if part.kind == STORAGE and not part.internal):
+            output.note(f"  {part.name}: {part.description}")
+        default = "".join(_no_storage(parts))
+        storage = _asked("storage", lambda name: new.fault_of_part(STORAGE, name, parts), default)
+        answers = replace(answers, storage=[storage] if storage else [])
+    if _IMAGE not in answers.setters and (setter := new.setters(workspace, answers).get(_IMAGE)):
+        image = _asked("image, or nothing: each user sets one", lambda text: refusal(setter, [text]))
+        answers = replace(answers, setters={**answers.setters, **({_IMAGE: image} if image else {})})
     return replace(answers, description=output.ask("what it does, in a sentence: "))
 
 
@@ -167,25 +172,9 @@ def _takes_storage(base: Offered, parts: Sequence[Offered]) -> bool:
     return base.volume or any(part.kind == STORAGE and {*part.defines} & {*base.needs} for part in parts)
 
 
-def _has_no_storage(parts: Sequence[Offered]) -> bool:
-    """Say whether there is the storage for use cases that keep nothing."""
-    return any((part.kind, part.name) == (STORAGE, _NO_STORAGE) for part in parts)
-
-
-def _asked_storage(parts: Sequence[Offered]) -> str:
-    for part in parts:
-        if part.kind == STORAGE and not part.internal:
-            output.note(f"  {part.name}: {part.description}")
-    default = _NO_STORAGE if _has_no_storage(parts) else ""
-    return _asked("storage", lambda name: new.fault_of_part(STORAGE, name, parts), default)
-
-
-def _asked_image(setters: Mapping[str, Setter]) -> dict[str, str]:
-    setter = setters.get(_IMAGE)
-    if setter is None:
-        return {}
-    image = _asked("image, or nothing: each user sets one", lambda text: new.fault_of_value(setter, text))
-    return {_IMAGE: image} if image else {}
+def _no_storage(parts: Sequence[Offered]) -> list[str]:
+    """Return the storage for use cases that keep nothing, if there is one."""
+    return [part.name for part in parts if (part.kind, part.name) == (STORAGE, "none")]
 
 
 def _summary(part: Mapping[str, Any]) -> str:

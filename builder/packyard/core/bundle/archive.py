@@ -96,9 +96,9 @@ def compress(data: bytes) -> bytes:
     return packed
 
 
-def decompress(data: bytes, *, limits: Limits = LIMITS) -> bytes:
+def decompress(data: bytes) -> bytes:
     """Return the tar inside a ``.tar.gz``; expand no more than the limit, so that a bomb does no harm."""
-    allowed = limits.expanded(len(data))
+    allowed = LIMITS.expanded(len(data))
     stream = zlib.decompressobj(wbits=zlib.MAX_WBITS | 16)
     try:
         packed = stream.decompress(data, allowed + 1)
@@ -113,13 +113,12 @@ def decompress(data: bytes, *, limits: Limits = LIMITS) -> bytes:
     return packed
 
 
-def read(packed: bytes, *, top: str | None = None, limits: Limits = LIMITS) -> tuple[str, list[Member]]:
+def read(packed: bytes) -> tuple[str, list[Member]]:
     """Return the name of the top directory of a tar, and its files in the order of `pack`.
 
-    Raises `IntegrityError` if anything in it is wrong. ``top`` is the required name. Empty directories are not
-    reported.
+    Raises `IntegrityError` if anything in it is wrong. Empty directories are not reported.
     """
-    names = _Names(top, limits)
+    names = _Names()
     members = []
     for entry in tar.read(packed):
         names.add(entry)
@@ -134,9 +133,8 @@ def read(packed: bytes, *, top: str | None = None, limits: Limits = LIMITS) -> t
 class _Names:
     """The names of entries, each checked beside those before it."""
 
-    def __init__(self, top: str | None, limits: Limits) -> None:
-        self.top = top or ""
-        self._limits = limits
+    def __init__(self) -> None:
+        self.top = ""
         self.entries: set[str] = set()  # without a slash at the end
         self._known: set[str] = set()  # folders without an entry of their own as well
         self._claimed: dict[str, tuple[str, bool]] = {}
@@ -148,8 +146,8 @@ class _Names:
             raise tar.refusal(f"{entry.name!r} is {kind}; only files and directories are accepted")
         if entry.kind == tar.DIRECTORY and entry.data:
             raise tar.refusal(f"the directory {entry.name!r} has contents of its own")
-        if len(entry.data) > self._limits.file_size:
-            raise tar.refusal(f"{entry.name!r} is larger than {self._limits.file_size} bytes")
+        if len(entry.data) > LIMITS.file_size:
+            raise tar.refusal(f"{entry.name!r} is larger than {LIMITS.file_size} bytes")
         name = entry.name.removesuffix("/") if entry.kind == tar.DIRECTORY else entry.name
         if reason := filenames.fault(name):
             raise tar.refusal(f"{entry.name!r} {reason}")
@@ -165,8 +163,8 @@ class _Names:
         while name and name not in self._known:
             self._known.add(name)
             name = name.rpartition("/")[0]
-        if len(self._known) > self._limits.entries:
-            raise tar.refusal(f"the archive has more than {self._limits.entries} entries")
+        if len(self._known) > LIMITS.entries:
+            raise tar.refusal(f"the archive has more than {LIMITS.entries} entries")
 
 
 def write(name: str, members: Iterable[Member], into: Path) -> Path:

@@ -82,8 +82,10 @@ def _write_at_start(handle: int, data: bytes) -> None:
     os.fsync(handle)
 
 
-def is_torn(data: bytes, old: bytes, new: bytes) -> bool:
+def is_torn(data: bytes | None, old: bytes | None, new: bytes | None) -> bool:
     """Return whether an interrupted `write_through` leaves this: each block is from the old or the new content."""
+    if data is None or old is None or new is None:
+        return False
     longest = max(len(old), len(new))
     if len(data) not in (len(old), len(new), longest):
         return False

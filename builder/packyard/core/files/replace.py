@@ -153,7 +153,7 @@ def _rest(listed: Iterable[FileChange], *, back: bool) -> tuple[list[FileChange]
         old, new, folder = change.old, change.new, os.path.dirname(change.file)
         with suppress(InputError):  # it is a folder or a link now
             now = _content(change.file)
-            if os.path.realpath(folder) == folder and (now in (old, new) or _is_torn(now, old, new)):
+            if os.path.realpath(folder) == folder and (now in (old, new) or inplace.is_torn(now, old, new)):
                 left = FileChange(change.path, now, old if back else new, change.file)
                 left.file, left.staged = change.file, change.staged
                 changes += [left] if left.new != now else []
@@ -276,11 +276,6 @@ def _content(file: str) -> bytes | None:
 
 def _no_link(file: str) -> str:
     raise InputError(Problem("is a link", file=file))
-
-
-def _is_torn(now: bytes | None, old: bytes | None, new: bytes | None) -> bool:
-    """Say whether a file was written through in part."""
-    return now is not None and old is not None and new is not None and inplace.is_torn(now, old, new)
 
 
 def _clear(files: Iterable[str], posted: str = "") -> None:

@@ -75,19 +75,16 @@ class Step(NamedTuple):
         return any(paths.is_inside(self.path(name), place) for name in self.sizes for place in places)
 
     @contextmanager
-    def claimed(self, *, wait: bool = True) -> Iterator[bool]:
-        """Lock the step, once its writer is gone; False where it came to its end, or, without ``wait``, is written."""
+    def claimed(self) -> Iterator[bool]:
+        """Lock the step, once its writer is gone; False where it came to its end."""
         try:
             handle = os.open(self.file, os.O_RDONLY | os.O_CLOEXEC)
         except FileNotFoundError:
             yield False
             return
         try:
-            is_free = False
-            with suppress(BlockingIOError):
-                fcntl.flock(handle, fcntl.LOCK_EX if wait else fcntl.LOCK_SH | fcntl.LOCK_NB)
-                is_free = self.file.exists() and os.path.samestat(os.fstat(handle), self.file.stat())
-            yield is_free
+            fcntl.flock(handle, fcntl.LOCK_EX)
+            yield self.file.exists() and os.path.samestat(os.fstat(handle), self.file.stat())
         finally:
             os.close(handle)
 

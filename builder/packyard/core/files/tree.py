@@ -86,23 +86,9 @@ class Tree:
             for step in log.at(self.root, OPEN):
                 replace.settle(step, log.tell)
                 self._read.clear()
-            for warning in self._warnings(below=below):
+            for warning in self.warnings(below=below):
                 log.tell(warning)
             yield
-
-    def interrupted(self, log: StepLog) -> Iterator[str]:
-        """Yield what to say of each change that is open here, above or below; for commands that only read."""
-        from shlex import quote
-
-        for step in log.at(self.root, OPEN):
-            with step.claimed(wait=False) as is_dead:
-                if is_dead:
-                    yield (
-                        f"{step.root}: an interrupted change is pending: the next command that writes there finishes "
-                        f"it, and packyard undo {quote(step.root)} takes it back"
-                    )
-                    return
-        yield from self._warnings()
 
     def write(
         self,
@@ -158,7 +144,7 @@ class Tree:
         self._root = self._root or paths.root_of(self._real[""] or "/")
         return self._root
 
-    def _warnings(self, *, below: bool = True) -> Iterator[str]:
+    def warnings(self, *, below: bool = True) -> Iterator[str]:
         """Yield what to say of the notices of open changes, here, above and below."""
         real = self._real[""] or "/"
         folders = [*paths.above(real)]

@@ -51,17 +51,19 @@ def _steps(log: StepLog, state: str, directories: Sequence[Path]) -> Iterator[St
     return (step for step in log.steps(state) if step.touches(*directories))
 
 
-def undo(log: StepLog, *directories: Path, merge: Merge = refuse_edits) -> tuple[Step, Contents]:
-    """Undo the newest step below one of the directories; return it, and the bytes that its files had.
+def take_back(log: StepLog, step: Step, *, merge: Merge = refuse_edits) -> Contents:
+    """Undo a step, or do it again if it was undone; return the bytes that its files get.
 
     Edits by hand stay where ``merge`` can keep them; otherwise `ConflictError` is raised, and nothing changes.
     """
-    return _take_back(log, last, directories, merge, UNDONE)
-
-
-def redo(log: StepLog, *directories: Path, merge: Merge = refuse_edits) -> tuple[Step, Contents]:
-    """Do again what `undo` took back last below one of the directories."""
-    return _take_back(log, undone, directories, merge, DONE)
+    tree = Tree(Path(step.root))
+    state = DONE if step.file.suffix == f".{UNDONE}" else UNDONE
+    with tree.locked(log._replace(title=step.title, ends=state, instead=step.file.name)):
+        files = taken_back(step, tree, merge)
+        tree.write(files)
+        with suppress(OSError):  # it stays where all files were like that already
+            step.file.unlink(missing_ok=True)
+    return files
 
 
 def taken_back(step: Step, tree: Tree, merge: Merge) -> dict[str, bytes | None]:
@@ -82,19 +84,6 @@ def taken_back(step: Step, tree: Tree, merge: Merge) -> dict[str, bytes | None]:
 def content(tree: Tree, name: str) -> bytes | None:
     """Return a file's bytes, or None where there is no file."""
     return tree.read(name) if tree.has(name) else None
-
-
-def _take_back(
-    log: StepLog, find: Callable[..., Step], directories: tuple[Path, ...], merge: Merge, state: str
-) -> tuple[Step, Contents]:
-    step = find(log, *directories)
-    tree = Tree(Path(step.root))
-    with tree.locked(log._replace(title=step.title, ends=state, instead=step.file.name)):
-        files = taken_back(step, tree, merge)
-        tree.write(files)
-        with suppress(OSError):  # it stays where all files were like that already
-            step.file.unlink(missing_ok=True)
-    return step, files
 
 
 def _happened(step: Step) -> bool:

@@ -21,7 +21,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -56,19 +55,11 @@ def needed(requirements: Iterable[str], others: Sequence[Operator] = ()) -> list
     return chosen
 
 
-@dataclass(frozen=True, slots=True)
-class RunningOperator:
-    """A Deployment that runs an operator; ``version`` is the tag of its image, which may be no version, or empty."""
-
-    deployment: Mapping[str, Any]
-    version: str
-
-
-def find(operator: Operator, deployments: Sequence[Mapping[str, Any]]) -> list[RunningOperator]:
-    """Return the Deployments among ``deployments`` that run an operator, by their images."""
+def find(operator: Operator, deployments: Sequence[Mapping[str, Any]]) -> list[tuple[Mapping[str, Any], str]]:
+    """Return the Deployments among ``deployments`` that run an operator, by their images, with the tags of these."""
     running = []
     for item in deployments:
         found = [images.parse(text(container.get("image"))) for pod in pods.find(item) for container in pod.containers]
         tags = [image.tag for image in found if image.name.rpartition("/")[2] == operator.image]
-        running += [RunningOperator(item, tag) for tag in tags[:1]]
+        running += [(item, tag) for tag in tags[:1]]
     return running

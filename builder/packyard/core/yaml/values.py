@@ -180,15 +180,6 @@ def number(text: str) -> float | str:
     return text if abs(rounded) == _INFINITY else rounded
 
 
-def whole(digits: str) -> int | None:
-    """Return the number of 64 bits that decimal digits stand for, with a sign or without; None for any other text."""
-    value = _read(digits.lstrip("+-"), 10) if _DECIMAL.match(digits) else None
-    if value is None:
-        return None
-    value = -value if digits[0] == "-" else value
-    return value if -(1 << 63) <= value < (1 << 63) else None
-
-
 def _read(digits: str, base: int) -> int | None:
     """Read digits of a base, with its prefix or without, unless there are too many for 64 bits."""
     digits = digits.removeprefix({16: "0x", 2: "0b"}.get(base, "")).lstrip("0")

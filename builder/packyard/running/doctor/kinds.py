@@ -52,30 +52,30 @@ def operated(objects: Sequence[Object], facts: Facts, others: Sequence[Operator]
         if not running:
             why = f"unless it runs elsewhere, nothing acts on a {served_kinds[0]}: no pod appears, and no error"
             yield warning(_CHECK, operator.operator, _NOBODY, why=why, fix=operator.fix)
-        yield from (judge(operator, running_operator) for running_operator in running)
+        yield from (judge(operator, deployment, tag) for deployment, tag in running)
 
 
 def known(facts: Facts) -> Iterator[Finding]:
     """Find the operators that packyard knows, whatever needs them."""
     for operator in operators.OPERATORS:
         running = operators.find(operator, facts.all("Deployment"))
-        yield from (judge(operator, running_operator) for running_operator in running)
+        yield from (judge(operator, deployment, tag) for deployment, tag in running)
         if operator.definitions and not running:
             why = "no package that needs it can run here, unless it runs elsewhere"
             yield warning(_CHECK, operator.operator, _NOBODY, why=why, fix=operator.fix)
 
 
-def judge(operator: Operator, running: operators.RunningOperator) -> Finding:
-    """Find an operator well: with a pod that is ready, and new enough."""
-    metadata = mapping(running.deployment.get("metadata"))
+def judge(operator: Operator, deployment: Object, tag: str) -> Finding:
+    """Find an operator well that runs with an image of this tag: with a pod that is ready, and new enough."""
+    metadata = mapping(deployment.get("metadata"))
     name, namespace = text(metadata.get("name")), text(metadata.get("namespace"))
-    about = f"{operator.operator} {running.version}".strip()
-    if not mapping(running.deployment.get("status")).get("availableReplicas"):
+    about = f"{operator.operator} {tag}".strip()
+    if not mapping(deployment.get("status")).get("availableReplicas"):
         message = f"no pod of Deployment {namespace}/{name} is ready"
         why = "nothing acts on what is applied until it is"
         fix = f"kubectl --namespace={quote(namespace)} describe deployment {quote(name)}"
         return error(_CHECK, about, message, why=why, fix=fix)
-    version, why = version_of(running.version), f"packages need {operator.needs}"
+    version, why = version_of(tag), f"packages need {operator.needs}"
     if not operator.needs:
         return passed(_CHECK, about)
     if version is None:

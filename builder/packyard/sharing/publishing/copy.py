@@ -85,9 +85,8 @@ def copy(
     check_place(target, before, [entry.key for entry in entries])
     if publisher and not before.number:
         before = publisher.commit(target, lambda index: index, before=before)
-    gone = {
-        str(each) for package in map(before.known, {each.name for each in entries}) for each in package.removed
-    } - exact
+    known = [(entry, before.known(entry.name).versions.get(entry.version)) for entry in entries]
+    gone = {str(entry) for entry, present in known if present and present.removed} - exact
     missing = {str(each): each for each in entries if str(each) not in gone and not before.lists(each)}
 
     def data(entry: IndexEntry) -> bytes:

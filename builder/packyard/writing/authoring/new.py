@@ -24,7 +24,6 @@ from packyard.using.kustomize.accumulate import SourceObject
 from packyard.using.kustomize.part import Part
 from packyard.using.setters import comment
 from packyard.using.setters.definition import Setter
-from packyard.using.setters.refusal import refusal
 from packyard.writing.authoring import skeleton
 from packyard.writing.source import parts, pod_operations, pod_patch, tests
 from packyard.writing.source.offered import BASE, Offered
@@ -77,11 +76,6 @@ def fault_of_part(kind: str, name: str, parts: Sequence[Offered]) -> str:
     names = {part.name for part in parts if part.kind == kind}
     hint = suggest(name, (part.name for part in parts if part.kind == kind and not part.internal))
     return "" if name in names else f"no {kind} {name!r} ({hint or 'packyard new --list shows them'})"
-
-
-def fault_of_value(setter: Setter | None, text: str) -> str:
-    """Say why a setter takes no such value, or nothing."""
-    return refusal(setter, [text]) if setter else ""
 
 
 def check_name(workspace: Workspace, name: str) -> None:

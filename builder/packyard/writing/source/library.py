@@ -137,74 +137,66 @@ def read(fields: Fields) -> list[Entry]:
 
 
 def find(root_dir: Path, memo: Memo | None = None, obtain: Obtain | None = None) -> tuple[Library, ...]:
-    """Find the libraries of a workspace; ``obtain`` is asked for those that are bundles."""
-    return _Search(Memo() if memo is None else memo, obtain or _absent).libraries(root_dir, {})
+    """Find the libraries of a workspace, and those that they build on; ``obtain`` is asked for bundles."""
+    memo, obtained = Memo() if memo is None else memo, obtain or _absent
+    count = 0
 
-
-class _Search:
-    """The search for the libraries of one workspace."""
-
-    def __init__(self, memo: Memo, obtain: Obtain) -> None:
-        self._memo, self._obtain = memo, obtain
-        self._count = 0
-
-    def libraries(self, root_dir: Path, within: dict[str, str], fetched: str = "") -> tuple[Library, ...]:
+    def below(folder: Path, within: dict[str, str], fetched: str = "") -> tuple[Library, ...]:
         """Return the libraries of a folder; ``within`` has the names of those that build on it, by real folders.
 
         ``fetched`` is the name of the one of them that came from elsewhere, if one did.
         """
-        within = within or {os.path.realpath(root_dir): ""}
+        nonlocal count
         libraries = []
-        for entry in entries(root_dir, self._memo):
+        for entry in entries(folder, memo):
             if entry.path and fetched:
                 says = f"is a folder outside of the library {fetched}, which was fetched"
                 raise InputError(entry.problem(says, "ask whoever publishes that to publish this one, too"))
-            libraries.append(self._library(entry, self._folder(entry, root_dir), within, fetched))
+            count += 1
+            if count > MOST or len(within) > DEEPEST:
+                raise InputError(entry.problem(f"is one too many: a workspace has at most {MOST}, {DEEPEST} deep"))
+            inner = obtained(entry) if entry.version else _folder(entry, folder)
+            real = os.path.realpath(inner)
+            if real in within:
+                circle = " -> ".join((*filter(None, within.values()), entry.name))
+                raise InputError(entry.problem(f"builds on itself: {circle}", "remove it from one of them"))
+            _check(entry, inner, memo)
+            name = fetched or (entry.name if entry.version else "")
+            inside = below(inner, {**within, real: entry.name}, name)
+            libraries.append(Library(f"{LIBRARIES}/{entry.name}", inner, inside))
         return tuple(libraries)
 
-    def _folder(self, entry: Entry, above_dir: Path) -> Path:
-        if entry.version:
-            return self._obtain(entry)
-        if not entry.path:
-            return carried_dir()
-        folder = Path(os.path.normpath(above_dir / entry.path))
-        if not folder.is_dir():
-            raise InputError(entry.problem(f"is not there: no folder {str(folder)!r}", "correct `path`"))
-        return folder
+    return below(root_dir, {os.path.realpath(root_dir): ""})
 
-    def _library(self, entry: Entry, root_dir: Path, within: dict[str, str], fetched: str) -> Library:
-        self._count += 1
-        if self._count > MOST or len(within) > DEEPEST:
-            raise InputError(entry.problem(f"is one too many: a workspace has at most {MOST}, {DEEPEST} deep"))
-        real = os.path.realpath(root_dir)
-        if real in within:
-            circle = " -> ".join((*filter(None, within.values()), entry.name))
-            raise InputError(entry.problem(f"builds on itself: {circle}", "remove it from one of them"))
-        try:
-            _check(root_dir, self._memo)
-        except PackyardError as error:
-            raise InputError(entry.problem("cannot be used"), *error.problems) from error
-        if entry.digest and (tar := digest(entry.name, root_dir)) != entry.digest:
-            says = f"is not what `digest` pins: expected {entry.digest}, its files are {tar}"
-            hint = f"what is published never changes: ask its publisher, or remove {root_dir} to fetch it again"
-            raise IntegrityError(entry.problem(says, hint))
-        fetched = fetched or (entry.name if entry.version else "")
-        libraries = self.libraries(root_dir, {**within, real: entry.name}, fetched)
-        return Library(f"{LIBRARIES}/{entry.name}", root_dir, libraries)
+
+def _folder(entry: Entry, above_dir: Path) -> Path:
+    if not entry.path:
+        return carried_dir()
+    folder = Path(os.path.normpath(above_dir / entry.path))
+    if not folder.is_dir():
+        raise InputError(entry.problem(f"is not there: no folder {str(folder)!r}", "correct `path`"))
+    return folder
 
 
 def _absent(entry: Entry) -> Path:
     raise InputError(entry.problem(f"{entry.version} was not fetched", "packyard build fetches it"))
 
 
-def _check(root_dir: Path, memo: Memo) -> None:
-    """Refuse a folder that is not a library."""
+def _check(entry: Entry, root_dir: Path, memo: Memo) -> None:
+    """Refuse a folder that is not a library, or not the one that is pinned."""
     sources = Sources(root_dir, memo)
-    if not sources.is_file(WORKSPACE):
-        raise InputError(Problem("no such file, so this is not a library", file=sources.shown(WORKSPACE)))
-    fields = Fields.of_file(sources, WORKSPACE)
-    if fields.text("apiVersion") != "packyard/v1" or fields.text("kind") not in KINDS:
-        raise InputError(Problem(f"must be a {' or a '.join(KINDS)} of packyard/v1", file=fields.file, line=1))
+    try:
+        if not sources.is_file(WORKSPACE):
+            raise InputError(Problem("no such file, so this is not a library", file=sources.shown(WORKSPACE)))
+        fields = Fields.of_file(sources, WORKSPACE)
+        if fields.text("apiVersion") != "packyard/v1" or fields.text("kind") not in KINDS:
+            raise InputError(Problem(f"must be a {' or a '.join(KINDS)} of packyard/v1", file=fields.file, line=1))
+    except PackyardError as error:
+        raise InputError(entry.problem("cannot be used"), *error.problems) from error
+    if entry.digest and (tar := digest(entry.name, root_dir)) != entry.digest:
+        says = f"is not what `digest` pins: expected {entry.digest}, its files are {tar}"
+        hint = f"what is published never changes: ask its publisher, or remove {root_dir} to fetch it again"
+        raise IntegrityError(entry.problem(says, hint))
 
 
 def _entry(parent: Fields, node: Node) -> Entry | None:
