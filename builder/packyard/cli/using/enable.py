@@ -20,7 +20,6 @@ from packyard.cli import directory as directories
 from packyard.cli.rows import Rows
 from packyard.core.bundle import address, shipped
 from packyard.core.errors import UsageError
-from packyard.core.files.tree import Tree
 from packyard.using.kustomize.builtin import Trial
 from packyard.using.options import options as package_options
 from packyard.using.options import usecases
@@ -46,7 +45,7 @@ def run(arguments: argparse.Namespace) -> int:
     """Enable options and list the values that they need, or disable them; without a name list the options."""
     directory, names = _split(arguments)
     if not names:
-        state.tell_pending(Tree(directory))
+        state.tell_pending(directory)
         if arguments.off:
             hint = f"packyard enable {address.typed(directory)} lists them"
             raise UsageError(f"packyard enable: --off needs an option; {hint}")

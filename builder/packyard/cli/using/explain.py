@@ -35,7 +35,7 @@ def run(arguments: argparse.Namespace) -> int:
         raise UsageError(f"packyard explain: expected one NAME, found {len(names)}; {next_command} lists them")
     (name,) = names
     tree = Tree(root_dir)
-    state.tell_pending(tree)
+    state.tell_pending(tree.root_dir)
     listings = list_all(tree, "explain", names)
     setters = [(row.setter, listing.files) for listing in listings for row in listing.setters]
     named = [(setter, find_fields(files, name)) for setter, files in setters if setter.name == name]

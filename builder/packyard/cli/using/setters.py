@@ -61,7 +61,7 @@ class Listing:
 def run(arguments: argparse.Namespace) -> int:
     """List the setters of the package, or of every package below a folder that is not a package."""
     tree = Tree(directory.only(arguments.words, "setters"))
-    state.tell_pending(tree)
+    state.tell_pending(tree.root_dir)
     listings = [replace(item, setters=_chosen(arguments, item.setters)) for item in list_all(tree, "setters")]
     if arguments.output == "yaml":
         output.data(valuesfile.write(_values(listings)).encode())
