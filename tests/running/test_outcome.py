@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from packyard.core.kubernetes import lifetimes
+from packyard.core.kubernetes import kinds
 from packyard.core.kubernetes.lenient import kind_of
 from packyard.running.runs import outcome
 
@@ -20,7 +20,7 @@ def test_a_deployment_fails_only_where_it_makes_no_progress() -> None:
     assert outcome.of_object({**deployment, "status": {"conditions": [{**stuck, "reason": "x"}]}}) == ("", "")
     changed = {**deployment, "metadata": {"generation": 2}, "status": {"observedGeneration": 1, "conditions": [stuck]}}
     assert outcome.of_object(changed) == ("", "")  # that is of what it was before
-    assert lifetimes.is_endless(kind_of(deployment))
+    assert kind_of(deployment) in kinds.ENDLESS
 
 
 @pytest.mark.parametrize(

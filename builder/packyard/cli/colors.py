@@ -21,13 +21,8 @@ _CODES = {
 }
 #: The styles of the lines of a diff, by how they begin; the first that fits counts.
 DIFF = (("---", "heading"), ("+++", "heading"), ("@@", "name"), ("+", "good"), ("-", "bad"))
-_STATES = {
-    "waiting": "REQUIRED starting incomplete pending waiting warning",
-    "good": "running succeeded finished passed ready",
-    "bad": "failed failing error (yanked)",
-}
-#: The styles of cells of a table that say how something is.
-STATES = {state: style for style, states in _STATES.items() for state in states.split()}
+#: The styles of cells of a table that somebody has to do something about.
+STATES = {"REQUIRED": "waiting", "failed": "bad", "failing": "bad"}
 
 
 def used_on(stream: str) -> bool:

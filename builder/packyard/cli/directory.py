@@ -25,6 +25,9 @@ HELP = """\
 DIR is the first word if it is a folder, or NAME/USECASE of a package here;
 otherwise the working directory."""
 
+#: Returns the names that may come first instead of DIR.
+Names = Callable[[Path], Collection[str]]
+
 _HERE = Path()
 KRMFILES = ("Krmfile", "Kptfile")
 
@@ -36,9 +39,7 @@ def add_arguments(parser: argparse.ArgumentParser, rest: str = "", help: str = "
     parser.add_argument("words", metavar="[DIR]", nargs="*")
 
 
-def split(
-    words: Sequence[str], what: str = "a setter", names: Callable[[Path], Collection[str]] | None = None
-) -> tuple[Path, list[str]]:
+def split(words: Sequence[str], what: str = "a setter", names: Names | None = None) -> tuple[Path, list[str]]:
     """Return DIR and the words after it; refuse a first word that is neither DIR nor a known name.
 
     ``names`` returns the names that may come first instead of DIR, by default those of the setters of the package here
@@ -49,7 +50,7 @@ def split(
     raise refusal(words[0], what, names or setters)
 
 
-def find(words: Sequence[str], names: Callable[[Path], Collection[str]]) -> tuple[Path, list[str]] | None:
+def find(words: Sequence[str], names: Names | None = None) -> tuple[Path, list[str]] | None:
     """Return DIR, the folder or the use case that the first word names, and the words after it; None if there is none.
 
     Without a word, and before NAME=VALUE or one of the ``names``, DIR is here.
@@ -65,7 +66,7 @@ def find(words: Sequence[str], names: Callable[[Path], Collection[str]]) -> tupl
     return (use_case, list(words[1:])) if use_case else None
 
 
-def refusal(word: str, what: str, names: Callable[[Path], Collection[str]]) -> InputError:
+def refusal(word: str, what: str = "", names: Names | None = None) -> InputError:
     """Return the error for a word that names no folder, and nothing else that is known here."""
     where = f", nor {what} of the package here" if what else ""
     hint = "" if "/" in word else suggest(word, _known(names))
@@ -90,11 +91,6 @@ def _way_to_package(name: str, slash: str, rest: str) -> str:
     return f"packyard get {quote(name)} fetches a package" if slash else "packyard list shows packages to get"
 
 
-def no_names(_directory: Path) -> Collection[str]:
-    """Return the names that may come first instead of DIR where none may."""
-    return ()
-
-
 def addressed(word: str) -> Path | None:
     """Return the folder of the use case that NAME/USECASE names, and say which it is; None where it names none."""
     from packyard.using.options import usecases  # most words are folders
@@ -108,7 +104,10 @@ def addressed(word: str) -> Path | None:
 
 def only(words: Sequence[str], verb: str) -> Path:
     """Return DIR for a verb that takes nothing else."""
-    directory, rest = split(words, "", no_names)
+    place = find(words)
+    if place is None:
+        raise refusal(words[0])
+    directory, rest = place
     if rest:
         hint = f"type packyard {verb} {quote(str(directory))}"
         raise UsageError(f"packyard {verb}: unexpected argument {rest[0]!r} after DIR; {hint}")
@@ -153,11 +152,11 @@ def setters(directory: Path) -> dict[str, list[str]]:
     return list_choices(directory)
 
 
-def _known(names: Callable[[Path], Collection[str]]) -> Collection[str]:
+def _known(names: Names | None) -> Collection[str]:
     try:
-        return names(_HERE)
+        return names(_HERE) if names else ()
     except PackyardError:  # there is no package here, or it cannot be read
-        return []
+        return ()
 
 
 def values_files(directory: Path, files: Iterable[str]) -> tuple[dict[str, Given], list[str]]:

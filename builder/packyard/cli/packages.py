@@ -21,7 +21,7 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
-from packyard.cli import bundles, declare, output, preferences, progress
+from packyard.cli import bundles, declare, output, preferences, progress, state
 from packyard.cli import directory as directories
 from packyard.core.bundle import address, lock
 from packyard.core.bundle.lock import Pin
@@ -70,7 +70,7 @@ def opened(arguments: argparse.Namespace, verb: str, *, all_by: str = "") -> Ite
     With ``all_by``, the flag that takes all use cases below a directory, it may be a package.
     """
     is_asked = _is_asked(arguments, verb)
-    place = None if is_asked else directories.find(arguments.words, directories.no_names)
+    place = None if is_asked else directories.find(arguments.words)
     directory, words = place or (Path(), arguments.words[1:])
     typed = directories.values(words, verb)
     with ExitStack() as stack:
@@ -95,6 +95,7 @@ def opened(arguments: argparse.Namespace, verb: str, *, all_by: str = "") -> Ite
             options=options,
             is_fetched=place is None,
         )
+        state.tell_pending(directory)
         try:
             yield use_case
         except PackyardError as error:
@@ -117,7 +118,7 @@ def _named(word: str, *, is_asked: bool) -> tuple[Reference, str]:
     """Return the package and the use case of NAME/USECASE, of which NAME may be enough; refuse what can be neither."""
     name, slash, wanted = word.partition("/")
     if not is_asked and (not (slash or is_name(name)) or name in ("", ".", "..") or os.path.lexists(name)):
-        raise directories.refusal(word, "", directories.no_names)
+        raise directories.refusal(word)
     return Reference.parse(name), wanted.rstrip("/")
 
 

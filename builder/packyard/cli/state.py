@@ -12,8 +12,9 @@ from packyard.cli import output
 from packyard.core.files.home import cache_dir, config_dir, state_dir
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from packyard.core.files.steps import StepLog
-    from packyard.core.files.tree import Tree
 
 __all__ = ["cache_dir", "config_dir", "log", "state_dir", "tell_pending"]
 
@@ -28,7 +29,9 @@ def log(title: str = "") -> StepLog:
     return StepLog.of_user()._replace(title=title, tell=output.note)
 
 
-def tell_pending(tree: Tree) -> None:
+def tell_pending(directory: Path) -> None:
     """Print a message for each interrupted change; for commands that only read, and do not finish it."""
-    for message in tree.warnings():
+    from packyard.core.files.tree import Tree
+
+    for message in Tree(directory).warnings():
         output.note(message)

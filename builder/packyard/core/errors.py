@@ -172,21 +172,17 @@ def suggest(name: str, names: Iterable[str]) -> str:
     choices: Sequence[str] = sorted(choice for choice in names if len(choice) < _LONG)
     if len(name) >= _LONG:
         return ""
-    folded = name.casefold()
-    same = [choice for choice in choices if choice.casefold() == folded]
-    near = same or _beginning(folded, choices) or _spelled(name, choices) or _holding(folded, choices)
+    folded, is_long = name.casefold(), len(name.strip("-")) >= _SHORTEST
+    near = [choice for choice in choices if choice.casefold() == folded]
+    near = near or [choice for choice in choices if is_long and choice.casefold().startswith(folded)]
+    near = near or _spelled(name, choices)
+    near = near or [choice for choice in choices if is_long and _between_dashes(name) in _between_dashes(choice)]
     if not near:
         return ""
     quoted = [f"'{choice}'" for choice in near[:_MOST_NAMES]]
     if len(near) > _MOST_NAMES:
         quoted.append(f"one of {len(near) - _MOST_NAMES} more")
     return f"did you mean {', '.join(quoted[:-1])}{' or ' * (len(quoted) > 1)}{quoted[-1]}?"
-
-
-def _beginning(folded: str, choices: Sequence[str]) -> list[str]:
-    if len(folded.strip("-")) < _SHORTEST:
-        return []
-    return [choice for choice in choices if choice.casefold().startswith(folded)]
 
 
 def _spelled(name: str, choices: Sequence[str]) -> list[str]:
@@ -221,10 +217,6 @@ def _is_swapped(name: str, known: str) -> bool:
     return name[apart[0]] == known[apart[1]] and name[apart[1]] == known[apart[0]]
 
 
-def _holding(folded: str, choices: Sequence[str]) -> list[str]:
-    """Return the names that have another as a part between dashes, underscores, dots or slashes."""
-    if len(folded) < _SHORTEST:
-        return []
-    same = str.maketrans("_./", "---")
-    part = f"-{folded.translate(same).strip('-')}-"
-    return [choice for choice in choices if part in f"-{choice.casefold().translate(same)}-"]
+def _between_dashes(name: str) -> str:
+    """Return a name with dashes around it, and in the place of underscores, dots and slashes."""
+    return f"-{name.casefold().translate(str.maketrans('_./', '---')).strip('-')}-"

@@ -30,7 +30,7 @@ def list_package_setters(words: Sequence[str]) -> int:
     folder, *names = blocks.arguments(parsed, 1, 2)
     blocks.check_folder(folder)
     tree = Tree(Path(folder))
-    state.tell_pending(tree)
+    state.tell_pending(tree.root_dir)
     for number, package in enumerate(find_packages(tree, recursive=parsed.switches["recurse-subpackages"], kpt=True)):
         files = read_package(tree, package)
         definitions = read_krmfile(files).definitions

@@ -11,7 +11,7 @@ from datetime import UTC, datetime
 from functools import cache
 from typing import TypeVar
 
-from packyard.cli import declare, output, packages, progress, state
+from packyard.cli import declare, output, packages, progress
 from packyard.cli.packages import UseCase
 from packyard.core.errors import InputError, Problem, UnavailableError
 from packyard.core.files.tree import Tree
@@ -91,7 +91,6 @@ def find_for(
     """
     with packages.opened(arguments, verb) as use_case:
         client = _found(arguments)
-        state.tell_pending(Tree(use_case.directory))
         command = use_case.command(verb, *typed(arguments))
         name = _new_name(use_case) if is_named else {}
         for difference in earlier.differing(use_case.directory, use_case.values):

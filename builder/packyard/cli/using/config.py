@@ -15,7 +15,7 @@ import os
 from collections.abc import Iterator, Sequence
 from json import dumps
 
-from packyard.cli import output, preferences, signing, state
+from packyard.cli import output, preferences, state
 from packyard.cli.preferences import Setting
 from packyard.cli.rows import Rows
 from packyard.core.errors import UnavailableError, UsageError
@@ -24,7 +24,6 @@ from packyard.sharing import configuration
 
 ROWS = Rows("value", "name, value, origin", columns="NAME, VALUE, ORIGIN")
 _DEFAULT = "default"
-_SECRETS = (signing.KEY, signing.PASSPHRASE)
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -62,8 +61,6 @@ def _set(words: Sequence[str]) -> None:
 
 def _values() -> Iterator[tuple[str, Setting]]:
     yield "channel", preferences.channel() or Setting("", _DEFAULT)
-    for name in _SECRETS:
-        yield name, Setting("(set)", name) if os.environ.get(name) else Setting("", _DEFAULT)
     folders = {"config": state.config_dir(), "cache": state.cache_dir(), "state": state.state_dir()}
     for name, folder in folders.items():
         variable = f"XDG_{name.upper()}_HOME"

@@ -15,12 +15,11 @@ from pathlib import Path
 from shlex import quote
 from typing import Any
 
-from packyard.cli import declare, output, state, unified
+from packyard.cli import declare, output, state
 from packyard.cli import directory as directories
 from packyard.cli.rows import Rows
 from packyard.core.bundle import address, shipped
 from packyard.core.errors import UsageError
-from packyard.core.files.tree import Tree
 from packyard.using.kustomize.builtin import Trial
 from packyard.using.options import options as package_options
 from packyard.using.options import usecases
@@ -40,30 +39,24 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the verb's arguments."""
     directories.add_arguments(parser, "[NAME...]", "NAME is an option.")
     declare.switch(parser, "--off", "disable the options")
-    declare.dry_run(parser)
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Enable options and list the values that they need, or disable them; without a name list the options."""
     directory, names = _split(arguments)
-    if arguments.dry_run or not names:
-        state.tell_pending(Tree(directory))
     if not names:
-        given = declare.given(arguments, "off", "dry-run")
-        if given:
+        state.tell_pending(directory)
+        if arguments.off:
             hint = f"packyard enable {address.typed(directory)} lists them"
-            raise UsageError(f"packyard enable: {given[0]} needs an option; {hint}")
+            raise UsageError(f"packyard enable: --off needs an option; {hint}")
         _list(directory, arguments)
         return 0
     verb = "disable" if arguments.off else "enable"
     log = state.log(f"{verb} {' '.join(names)}")
-    switched = switch(directory, names, Trial, off=arguments.off, dry_run=arguments.dry_run, log=log)
+    switched = switch(directory, names, Trial, off=arguments.off, log=log)
     options = [option for option in read_options(directory) if option.name in names]
     if ROWS.show([_row(directory, switched, verb, options)], arguments.output):
-        if arguments.dry_run:
-            unified.diffs(directory, {switched.file: (switched.before, switched.after)})
-        else:
-            _tell(directory, switched, f"{verb}d", options)
+        _tell(directory, switched, f"{verb}d", options)
     return 0
 
 

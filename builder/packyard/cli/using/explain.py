@@ -9,14 +9,14 @@ import argparse
 
 from packyard.cli import directory, output, state
 from packyard.cli.rows import Rows
+from packyard.cli.using.setters import list_all
 from packyard.core.bundle import address
 from packyard.core.errors import InputError, Problem, UsageError, suggest
 from packyard.core.files.tree import Tree
-from packyard.using.options import option_setters, usecases
 from packyard.using.setters import refusal
 from packyard.using.setters.definition import Setter
-from packyard.using.setters.listing import Field, find_fields, list_setters
-from packyard.using.setters.packages import all_below, read_krmfile, read_package
+from packyard.using.setters.listing import Field, find_fields
+from packyard.using.setters.packages import read_krmfile
 from packyard.using.setters.plan import made_of
 
 ROWS = Rows("definition", "file, line, name, value, set, setBy, fields (file, line, column, path, value, through)")
@@ -35,34 +35,22 @@ def run(arguments: argparse.Namespace) -> int:
         raise UsageError(f"packyard explain: expected one NAME, found {len(names)}; {next_command} lists them")
     (name,) = names
     tree = Tree(root_dir)
-    state.tell_pending(tree)
-    packages = all_below(tree)
-    if not packages:
-        raise usecases.refusal(root_dir, "explain", names)
-    known: set[str] = set()
-    explanation: Problem | None = None
-    named: dict[tuple[object, ...], tuple[Setter, list[Field]]] = {}
-    for package in packages:
-        files = read_package(tree, package)
-        definitions = read_krmfile(files).definitions
-        explanation = explanation or made_of(name, definitions, str(root_dir / package))
-        setters = [(listed.setter, files) for listed in list_setters(files, definitions)]
-        for option in option_setters.read_enabled(root_dir / package):
-            setters += [(setter, option.files) for setter in option.setters.values()]
-        known |= {setter.name for setter, _ in setters}
-        for setter, place in setters:
-            if setter.name == name:
-                fields = find_fields(place, name)
-                named[setter.file, setter.line, *(field.file for field in fields)] = setter, fields
+    state.tell_pending(tree.root_dir)
+    listings = list_all(tree, "explain", names)
+    setters = [(row.setter, listing.files) for listing in listings for row in listing.setters]
+    named = [(setter, find_fields(files, name)) for setter, files in setters if setter.name == name]
     if not named:
-        hint = suggest(name, known) or f"packyard setters {address.typed(root_dir)} lists them"
-        raise InputError(explanation or Problem(f"setter {name!r} is not found", file=str(root_dir), hint=hint))
+        hint = suggest(name, {setter.name for setter, _ in setters})
+        hint = hint or f"packyard setters {address.typed(root_dir)} lists them"
+        definitions = ((read_krmfile(listing.files).definitions, str(listing.directory)) for listing in listings)
+        made = next(filter(None, (made_of(name, *of) for of in definitions)), None)
+        raise InputError(made or Problem(f"setter {name!r} is not found", file=str(root_dir), hint=hint))
     rows = [
         (setter.file, setter.line, name, setter.shown, setter.is_set, setter.set_by or None, fields)
-        for setter, fields in named.values()
+        for setter, fields in named
     ]
     if ROWS.show(rows, arguments.output):
-        for setter, fields in named.values():
+        for setter, fields in named:
             _show(setter, fields)
     return 0
 

@@ -18,6 +18,7 @@ from __future__ import annotations
 import argparse
 from collections.abc import Iterator
 from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 from shlex import quote
 
@@ -118,7 +119,7 @@ def _unpacked(offer: Offer, into: Path, file: str | None) -> Path:
     regular.make_folder(into)
     folder = bundle.unpack(into, untarred.receipt_of(source, bundle))
     if file:
-        locks.write(Path(file), lock.pin(bundle.name, pinned))
+        locks.write(Path(file), replace(lock, packages={**lock.packages, bundle.name: pinned}))
     output.detail(f"{bundle.name}.tar.gz {bundle.digest}, tar {bundle.tar}")
     if source.is_carried and (cache := bundle_cache()):  # the next release carries another one
         with suppress(UnavailableError):

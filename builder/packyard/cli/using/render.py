@@ -16,9 +16,8 @@ import os
 from collections.abc import Iterator
 from pathlib import Path
 
-from packyard.cli import declare, output, packages, state
+from packyard.cli import declare, output, packages
 from packyard.cli.rows import Rows
-from packyard.core.files.tree import Tree
 from packyard.core.yaml.node import Source
 from packyard.using.render import every
 from packyard.using.render.render import render
@@ -42,7 +41,6 @@ def run(arguments: argparse.Namespace) -> int:
     all_by = "--to NEW" if arguments.to else ""
     with packages.opened(arguments, "render", all_by=all_by) as use_case:
         directory = use_case.directory
-        state.tell_pending(Tree(directory))
         flags = ["--built-in"] * arguments.built_in + ([f"--to={arguments.to}"] if arguments.to else [])
         typed = use_case.command("render", *flags)
         with every.with_values(directory, use_case.values, typed, enabling=use_case.options) as source:

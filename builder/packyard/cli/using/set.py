@@ -28,7 +28,6 @@ from packyard.cli import directory as directories
 from packyard.cli import output, state
 from packyard.cli.flags import Declared, Flags
 from packyard.core.errors import UsageError, shown
-from packyard.core.files.tree import Tree
 from packyard.using.setting import Change, Outcome, set_values
 
 if TYPE_CHECKING:
@@ -88,7 +87,7 @@ def _set(directory: Path, typed: Mapping[str, Sequence[str]], parsed: Flags) -> 
     if both := [name for name in unset if name in values]:
         raise _usage(directory, f"{both[0]} is set and taken back")
     if parsed.switches["dry-run"]:
-        state.tell_pending(Tree(directory))
+        state.tell_pending(directory)
     outcome = set_values(
         directory,
         values,

@@ -24,7 +24,7 @@ from packyard.using.setters.listing import (
     list_rules,
     list_setters,
 )
-from packyard.using.setters.packages import all_below, read_package
+from packyard.using.setters.packages import PackageFiles, all_below, read_package
 
 ROWS = Rows(
     "package",
@@ -46,11 +46,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 @dataclass(frozen=True, slots=True)
-class _Listing:
+class Listing:
     """The setters and rules of a use case, or of an option, which are for all use cases that have it enabled."""
 
     heading: str
     directory: Path
+    files: PackageFiles
     setters: Sequence[ListedSetter]
     rules: Sequence[ListedRule]
     description: str = ""
@@ -60,40 +61,47 @@ class _Listing:
 def run(arguments: argparse.Namespace) -> int:
     """List the setters of the package, or of every package below a folder that is not a package."""
     tree = Tree(directory.only(arguments.words, "setters"))
-    state.tell_pending(tree)
-    packages = [package for package in all_below(tree) if not package or posixpath.basename(package) != OPTIONS]
-    if not packages:
-        raise usecases.refusal(tree.root_dir, "setters")
-    every = [*(_package(tree, package) for package in packages), *_options(tree.root_dir, packages)]
-    listings = [replace(listing, setters=_chosen(arguments, listing.setters)) for listing in every]
+    state.tell_pending(tree.root_dir)
+    listings = [replace(item, setters=_chosen(arguments, item.setters)) for item in list_all(tree, "setters")]
     if arguments.output == "yaml":
         output.data(valuesfile.write(_values(listings)).encode())
         return 0
     rows = [(listing.heading or ".", listing.description, listing.setters, listing.rules) for listing in listings]
     if ROWS.show(rows, arguments.output):
-        if len(packages) > 1:
-            _show_all(arguments, listings[: len(packages)])
+        cases = [listing for listing in listings if not listing.is_option]
+        if len(cases) > 1:
+            _show_all(arguments, cases)
         else:
             _show_one(arguments, listings)
     return 0
 
 
-def _package(tree: Tree, package: str) -> _Listing:
+def list_all(tree: Tree, command: str, rest: Sequence[str] = ()) -> list[Listing]:
+    """List the package in a folder, or those below, and the options that they have enabled; refuse a folder of none."""
+    packages = [package for package in all_below(tree) if not package or posixpath.basename(package) != OPTIONS]
+    if not packages:
+        raise usecases.refusal(tree.root_dir, command, rest)
+    return [*(_package(tree, package) for package in packages), *_options(tree.root_dir, packages)]
+
+
+def _package(tree: Tree, package: str) -> Listing:
     files = read_package(tree, package)
     package_dir = tree.root_dir / package
     setters = in_order(list_setters(files))
-    return _Listing(package, package_dir, setters, list_rules(files), shipped.description(package_dir))
+    return Listing(package, package_dir, files, setters, list_rules(files), shipped.description(package_dir))
 
 
-def _options(root_dir: Path, packages: Sequence[str]) -> list[_Listing]:
+def _options(root_dir: Path, packages: Sequence[str]) -> list[Listing]:
     """Return the setters of the options that the packages have enabled; each option once."""
-    by_heading: dict[str, _Listing] = {}
+    by_heading: dict[str, Listing] = {}
     for package in packages:
         for option in option_setters.read_enabled(root_dir / package):
             heading = option.files.where + option.name
             names = option.setters.keys()
             rules = [row for row in list_rules(option.files) if not names.isdisjoint(row.rule.names)] if names else []
-            by_heading[heading] = _Listing(heading, root_dir, in_order(option.listed), rules, is_option=True)
+            by_heading[heading] = Listing(
+                heading, root_dir, option.files, in_order(option.listed), rules, is_option=True
+            )
     return list(by_heading.values())
 
 
@@ -105,7 +113,7 @@ def _chosen(arguments: argparse.Namespace, setters: Sequence[ListedSetter]) -> S
     return setters
 
 
-def _values(listings: Sequence[_Listing]) -> dict[str, str | Sequence[str]]:
+def _values(listings: Sequence[Listing]) -> dict[str, str | Sequence[str]]:
     """Return one value for each name that sets a field; a values file has no place for two."""
     by_name: dict[str, Setter] = {}
     problems = []
@@ -124,7 +132,7 @@ def _value(setter: Setter) -> str | Sequence[str]:
     return setter.value if setter.values is None else setter.values
 
 
-def _show_all(arguments: argparse.Namespace, cases: Sequence[_Listing]) -> None:
+def _show_all(arguments: argparse.Namespace, cases: Sequence[Listing]) -> None:
     """Print a line for each use case."""
     names = address.shortened([listing.heading for listing in cases])
     chosen = [[row.setter.name for row in each.setters if arguments.set or row.setter.must_be_set] for each in cases]
@@ -134,7 +142,7 @@ def _show_all(arguments: argparse.Namespace, cases: Sequence[_Listing]) -> None:
     output.note(f"packyard setters {address.typed(first.directory)} lists those of one")
 
 
-def _show_one(arguments: argparse.Namespace, listings: Sequence[_Listing]) -> None:
+def _show_one(arguments: argparse.Namespace, listings: Sequence[Listing]) -> None:
     """Print the setters and rules of a use case, and of the options that it has enabled."""
     is_part = arguments.unset or arguments.set
     for listing in listings:

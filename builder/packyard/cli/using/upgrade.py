@@ -30,7 +30,6 @@ from packyard.core.bundle import address, manifest, receipt
 from packyard.core.bundle.bundle import Bundle
 from packyard.core.bundle.reference import LATEST, Reference, order
 from packyard.core.errors import InputError, Problem, UsageError, on_one_line
-from packyard.core.files.tree import Tree
 from packyard.core.yaml.document import unmerged
 from packyard.sharing.entry import IndexEntry
 from packyard.using.upgrade.directory import Upgrade, undecided, upgrade
@@ -52,7 +51,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     declare.value(parser, "--base FILE", "the bundle that DIR came from")
     text = "of what conflicts take yours, the new version's, or both, between markers"
     parser.add_argument("--conflicts", choices=("ours", "theirs", "markers"), default="", help=text)
-    declare.dry_run(parser)
+    declare.switch(parser, "--dry-run", "print the changes as a diff; write nothing")
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -60,14 +59,14 @@ def run(arguments: argparse.Namespace) -> int:
     decision = arguments.conflicts
     folder, version = _split(arguments.words)
     if not folder.is_dir():
-        raise directories.refusal(str(folder), "", directories.no_names)
+        raise directories.refusal(str(folder))
     untarred.check_top(folder)
     hint = "name the top directory of one, or the bundle that it came from: --base FILE"
     base = untarred.base(folder, arguments.channel, arguments.base, hint)
     offer, received = _theirs(folder, base, version, arguments.channel)
     theirs = offer.bundle
     if arguments.dry_run:
-        state.tell_pending(Tree(folder))
+        state.tell_pending(folder)
     log = state.log(f"upgrade {base.name} {base.version} to {theirs.version}")
     outcome = upgrade(folder, base, theirs, decision, dry_run=arguments.dry_run, log=log, receipt=received)
     conflicts = () if decision else outcome.merged.conflicts

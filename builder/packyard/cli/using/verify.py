@@ -24,7 +24,6 @@ from packyard.cli.preferences import Setting
 from packyard.cli.rows import Rows
 from packyard.cli.untarred import Untarred
 from packyard.core.bundle import manifest
-from packyard.core.bundle.bundle import Bundle
 from packyard.core.bundle.manifest import Manifest
 from packyard.core.bundle.reference import Reference
 from packyard.core.digest import Digest
@@ -35,7 +34,7 @@ from packyard.sharing.fetching.verify import Proof, verify_bundle, with_sbom
 from packyard.sharing.trust import provenance
 from packyard.using.options import usecases
 from packyard.using.upgrade.difference import Files
-from packyard.using.upgrade.merge import Merged, Versions, merge
+from packyard.using.upgrade.directory import upgrade
 
 ROWS = Rows(
     "bundle",
@@ -103,7 +102,7 @@ def _directory(word: str, flag: str | None, form: str) -> int:
     different = {path: state for path, state in _different(ours, described) if path.startswith(below)}
     base, values = offer.bundle if offer else package.kept(), ""
     if base and different:
-        merged = _merged(base, ours, folder)
+        merged = upgrade(folder, base, base, dry_run=True).merged  # what somebody set, enabled and edited since
         wrong = {*merged.edited, *(os.path.relpath(conflict.file, folder) for conflict in merged.conflicts)}
         for path in [path for path, state in different.items() if state == "changed" and path not in wrong]:
             different[path] = "set"
@@ -133,12 +132,6 @@ def _different(ours: Files, described: Manifest) -> Iterator[tuple[str, str]]:
             yield path, "extra"
         elif Digest.of(ours[path]) != described.files[path]:
             yield path, "changed"
-
-
-def _merged(base: Bundle, ours: Files, folder: Path) -> Merged:
-    """Return what somebody set, enabled and edited since a package was untarred."""
-    files = compared.files_of(base.members)
-    return merge(Versions(base=files, ours=ours, theirs=files, root_dir=folder.resolve(), new=""))
 
 
 def _compared(package: Untarred, flag: str | None) -> tuple[Offer | None, str]:

@@ -163,7 +163,7 @@ def _without_taste(directory: Path, findings: list[Finding]) -> list[Finding]:
 def _in_folder(directory: Path, judging: list[Judge]) -> Linted:
     """Return what is wrong with a folder, and with the options that its use cases have."""
     tree = Tree(directory)
-    state.tell_pending(tree)
+    state.tell_pending(tree.root_dir)
     linted = folder.lint(tree, judges=judging)
     if not linted.findings and not linted.use_cases:
         hint = "type packyard lint DIR, or packyard lint --workspace DIR"

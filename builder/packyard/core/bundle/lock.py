@@ -7,7 +7,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from shlex import quote
 
@@ -75,10 +75,6 @@ class Lock:
             problem = f"pins {asked.name}@{pin.version}, not {asked}"
             raise InputError(Problem(problem, file=file, hint="leave out --locked to fetch another version"))
         return pin
-
-    def pin(self, name: str, pin: Pin) -> Lock:
-        """Return the lock with another pin of a package."""
-        return replace(self, packages={**self.packages, name: pin})
 
 
 def read(file: Path) -> Lock:

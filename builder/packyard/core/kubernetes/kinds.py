@@ -32,6 +32,20 @@ OPAQUE = (*of(CORE, "ConfigMap", "Secret"), CUSTOM)
 LOCAL = "config.kubernetes.io/local-config"
 #: Kinds that outlive runs and may be shared by them.
 LASTING = of(CORE, "PersistentVolumeClaim", "PersistentVolume", "Namespace")
+#: Workloads that go on until they are deleted.
+ENDLESS = {*of(APPS, "Deployment", "StatefulSet", "DaemonSet", "ReplicaSet"), *of(LWS, "LeaderWorkerSet")}
+#: Kinds whose work begins with the object, and comes to an end. What their pods are made of stays as it was: of a Job
+#: the server refuses to change it, of an MPIJob it takes the change, and nothing follows from it. What such pods read
+#: at their start, data of a ConfigMap, is not read again either.
+RUN_ONCE = {
+    *of(CORE, "Pod"),
+    *of(BATCH, "Job"),
+    *of(JOBSET, "JobSet"),
+    *of(TRAINER, "TrainJob"),
+    *of(ARGO, "Workflow"),
+    *of(RAY, "RayJob"),
+    *of(KUBEFLOW, "MPIJob", "PyTorchJob", "TFJob"),
+}
 
 
 def kind_of(root: MappingNode) -> Kind:

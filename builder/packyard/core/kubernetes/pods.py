@@ -51,7 +51,6 @@ _RAY = ("headGroupSpec/template/spec", "workerGroupSpecs/*/template/spec")
 _PODS: Mapping[Kind, tuple[str, ...]] = {
     (CORE, "Pod"): ("spec",),
     (CORE, "PodTemplate"): ("template/spec",),
-    (CORE, "ReplicationController"): _TEMPLATE,
     **dict.fromkeys(of(APPS, "DaemonSet", "Deployment", "ReplicaSet", "StatefulSet"), _TEMPLATE),
     (BATCH, "Job"): _TEMPLATE,
     (BATCH, "CronJob"): ("spec/jobTemplate/spec/template/spec",),
@@ -61,7 +60,6 @@ _PODS: Mapping[Kind, tuple[str, ...]] = {
     (JOBSET, "JobSet"): (_JOB_SETS,),
     (LWS, "LeaderWorkerSet"): tuple(f"spec/leaderWorkerTemplate/{role}Template/spec" for role in ("leader", "worker")),
     **dict.fromkeys(of(TRAINER, "TrainingRuntime", "ClusterTrainingRuntime"), (f"spec/template/{_JOB_SETS}",)),
-    ("batch.volcano.sh", "Job"): ("spec/tasks/*/template/spec",),
     (RAY, "RayCluster"): tuple(f"spec/{group}" for group in _RAY),
     (RAY, "RayJob"): (*(f"spec/rayClusterSpec/{group}" for group in _RAY), "spec/submitterPodTemplate/spec"),
     (RAY, "RayService"): tuple(f"spec/rayClusterConfig/{group}" for group in _RAY),

@@ -38,8 +38,3 @@ class Memo:
                 del self._made[next(iter(self._made))]
         self._made[key] = result  # at the end: what is at the beginning was used least recently
         return result
-
-
-def once(memo: Memo | None, key: Hashable, make: Callable[[], Made]) -> Made:
-    """Return what a memo remembers; without a memo it is made each time."""
-    return make() if memo is None else memo.once(key, make)

@@ -11,10 +11,10 @@ the nodes on the way to it.
 from __future__ import annotations
 
 from packyard.core.errors import InputError
-from packyard.core.work.memo import Memo, once
+from packyard.core.work.memo import Memo
 from packyard.core.yaml.builder import MAX_DEPTH
 from packyard.core.yaml.document import check_keys, has_aliases, parse_shared, parse_text
-from packyard.core.yaml.node import Alias, Child, Collection, Document, Entry, Node, Scalar, Source
+from packyard.core.yaml.node import Alias, Collection, Document, Entry, Node, Scalar, Source
 
 #: A document whose aliases stand for more values than this is refused.
 MAX_VALUES = 100_000
@@ -22,7 +22,8 @@ MAX_VALUES = 100_000
 
 def read(source: Source, memo: Memo | None = None) -> list[Document]:
     """Parse a text, follow its aliases, and refuse a key that stands twice; for a caller who changes no node."""
-    return once(memo, ("aliases", source.name, source.text), lambda: _read(source, memo))
+    memo = memo or Memo()
+    return memo.once(("aliases", source.name, source.text), lambda: _read(source, memo))
 
 
 def followed(source: Source, memo: Memo | None = None) -> list[Document]:
@@ -67,9 +68,12 @@ class _Anchors:
         if isinstance(node, Collection):
             self._open += [anchor] if anchor else []
             for child in node.children:
-                key = self._key(child.key) if isinstance(child, Entry) else None
+                if isinstance(child, Entry) and isinstance(child.key, Scalar) and child.key.anchor:
+                    self._found[child.key.anchor] = child.key, 1, 0
                 value, inner, below = self.follow(child.value, level + 1)
-                _put(child, key, value)
+                if isinstance(child.value, Alias):  # the comment behind it stays where it is
+                    child.comment = child.comment or child.value.comment
+                child.value = value
                 size += inner
                 height = max(height, below + 1)
             if anchor:
@@ -77,13 +81,6 @@ class _Anchors:
         if anchor:
             self._found[anchor] = node, size, height
         return node, size, height
-
-    def _key(self, key: Node) -> Node:
-        if isinstance(key, Scalar) and key.anchor:
-            self._found[key.anchor] = key, 1, 0
-        if isinstance(key, Alias) and isinstance(resolved := self._resolve(key, 0)[0], Scalar):
-            return resolved
-        return key
 
     def _resolve(self, alias: Alias, level: int) -> tuple[Node, int, int]:
         if alias.anchor in self._open:
@@ -95,12 +92,3 @@ class _Anchors:
         if level + height > MAX_DEPTH:
             raise InputError(alias.problem(f"its aliases nest deeper than {MAX_DEPTH} levels"))
         return node, size, height
-
-
-def _put(child: Child, key: Node | None, value: Node) -> None:
-    """Give an entry or an item what its aliases stand for; the comment behind an alias stays where it is."""
-    if isinstance(child.value, Alias):
-        child.comment = child.comment or child.value.comment
-    child.value = value
-    if key is not None and isinstance(child, Entry):
-        child.key = key

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator
 
 import yaml
 
-from packyard.core.work.memo import Memo, once
+from packyard.core.work.memo import Memo
 
 try:  # libyaml's parser alone: a loader makes as many objects again before the first event
     from yaml._yaml import CParser as Parser
@@ -118,7 +118,7 @@ def has_aliases(source: Source) -> bool:
 
 def parse_shared(source: Source, memo: Memo | None = None) -> list[Document]:
     """Parse as `parse_text` does, for a caller who changes no node; once for a memo."""
-    return once(memo, ("documents", source.name, source.text), lambda: parse_text(source))
+    return (memo or Memo()).once(("documents", source.name, source.text), lambda: parse_text(source))
 
 
 def check_keys(document: Document) -> None:

@@ -33,7 +33,6 @@ class Trees:
     """The trees that paths lead into."""
 
     def __init__(self, root_dir: Path, libraries: Mapping[str, Path], memo: Memo) -> None:
-        self._known: dict[str, tuple[SourceTree, str]] = {}
         self._trees = {
             place: memo.once(("tree", place, folder), partial(SourceTree, place, folder))
             for place, folder in {"": root_dir, **libraries}.items()
@@ -41,11 +40,7 @@ class Trees:
 
     def find(self, path: str) -> tuple[SourceTree, str]:
         """Return the tree of a path, and the path in it. What begins in a library stays there, wherever it leads."""
-        if len(self._trees) == 1:
-            return self._trees[""], path
-        if path not in self._known:
-            self._known[path] = self._find("", path)
-        return self._known[path]
+        return self._find("", path) if len(self._trees) > 1 else (self._trees[""], path)
 
     def _find(self, place: str, path: str) -> tuple[SourceTree, str]:
         for spelling in (path, posixpath.normpath(path)):

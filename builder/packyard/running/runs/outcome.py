@@ -10,9 +10,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from packyard.core.kubernetes.kinds import APPS, ARGO, BATCH, CORE, JOBSET, KUBEFLOW, RAY, TRAINER, Kind, of
+from packyard.core.kubernetes.kinds import APPS, ARGO, BATCH, CORE, ENDLESS, JOBSET, KUBEFLOW, RAY, TRAINER, Kind, of
 from packyard.core.kubernetes.lenient import Object, condition, kind_of, mapping, mappings, text
-from packyard.core.kubernetes.lifetimes import is_endless
 
 SUCCEEDED, FAILED = "succeeded", "failed"
 
@@ -46,7 +45,7 @@ def of_object(item: Object) -> tuple[str, str]:
     good, bad = _CONDITIONS.get(kind, ("", ""))
     for entry in mappings(status.get("conditions")):
         why = text(entry.get("message")) or text(entry.get("reason"))
-        if is_endless(kind) and (entry.get("type"), entry.get("reason")) == _STUCK and not is_unseen(item):
+        if kind in ENDLESS and (entry.get("type"), entry.get("reason")) == _STUCK and not is_unseen(item):
             return FAILED, why
         if entry.get("status") == "True" and entry.get("type") in (good, bad):
             return (SUCCEEDED, "") if entry.get("type") == good else (FAILED, why)

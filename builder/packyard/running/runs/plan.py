@@ -12,8 +12,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from packyard.core.errors import ConflictError, InputError, Problem, refuse
-from packyard.core.kubernetes import lifetimes
-from packyard.core.kubernetes.kinds import CORE, LASTING, TRAINER, of
+from packyard.core.kubernetes.kinds import CORE, LASTING, RUN_ONCE, TRAINER, of
 from packyard.core.kubernetes.lenient import finalizers, is_ending, labels_of, mapping, text
 from packyard.running.runs import apply as applying
 from packyard.running.runs import look, secrets
@@ -113,7 +112,7 @@ def _plan(
             last = Problem(error.problems[-1].message, hint=f"what is there stays as it is; {anew}")
             raise ConflictError(*error.problems[:-1], last) from error
         raise
-    started = [reference for reference in recorded if reference in own and lifetimes.runs_once(reference.group_kind)]
+    started = [reference for reference in recorded if reference in own and reference.group_kind in RUN_ONCE]
     for item in before[-1].read_objects() if before and started else []:
         reference = Reference.of(item, kubectl.namespace)
         is_heeded = reference not in started and reference.group_kind not in _READ

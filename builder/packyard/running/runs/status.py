@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from packyard.core.errors import InputError, Problem, suggest
-from packyard.core.kubernetes import lifetimes
+from packyard.core.kubernetes.kinds import RUN_ONCE
 from packyard.core.kubernetes.lenient import (
     Object,
     finalizers,
@@ -177,7 +177,7 @@ class _Run:
             yield f"{_named(item)} is being deleted" + (f", and held by its finalizer {held}" if held else "")
         if missing:
             names = ", ".join(map(str, missing))
-            once = any(lifetimes.runs_once(reference.group_kind) for reference in missing)
+            once = any(reference.group_kind in RUN_ONCE for reference in missing)
             ended = "; it may have ended, and been deleted by its ttlSecondsAfterFinished" if once else ""
             yield f"{names} {'is' if len(missing) == 1 else 'are'} missing{ended}"
         for workload in self.workloads:

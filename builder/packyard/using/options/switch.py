@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -58,7 +57,6 @@ def switch(
     trial: Callable[[Path], Trial],
     *,
     off: bool = False,
-    dry_run: bool = False,
     log: StepLog | None = None,
 ) -> Switched:
     """Enable options in a use case, or with ``off`` disable them: all or none, in one change.
@@ -66,9 +64,9 @@ def switch(
     What is so already stays as it is.
     """
     tree = Tree(directory)
-    with nullcontext() if dry_run else tree.locked(log, below=False):
+    with tree.locked(log, below=False):
         switched = _disabled(directory, names) if off else enabled(directory, names, trial(directory))
-        if switched.changed and not dry_run:
+        if switched.changed:
             if tree.read(switched.file) != switched.before:
                 raise InputError(Problem("was changed meanwhile", file=tree.prefix + switched.file))
             tree.write({switched.file: switched.after})

@@ -17,7 +17,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 
 from packyard.core.errors import InputError, Problem, refuse
-from packyard.core.work.memo import Memo, once
+from packyard.core.work.memo import Memo
 from packyard.core.yaml.content import Text, Tree, double, in_brackets
 from packyard.core.yaml.document import check_keys, mappings, parse_text
 from packyard.core.yaml.edit import Edit, Reading
@@ -127,7 +127,7 @@ class Krmfile:
 
 def parse_krmfile(source: Source, memo: Memo | None = None) -> Krmfile:
     """Parse a Krmfile; with a memo once."""
-    return once(memo, ("krmfile", source.name, source.text), lambda: Krmfile(source))
+    return (memo or Memo()).once(("krmfile", source.name, source.text), lambda: Krmfile(source))
 
 
 def _section(root: MappingNode) -> MappingNode | None:
