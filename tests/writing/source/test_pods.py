@@ -205,19 +205,33 @@ def test_an_option_is_shipped_as_a_component_that_does_what_it_says(
     assert "affinity" in kustomize5("build", twice.parent).stderr  # has to be absent
 
 
-def test_what_patches_bring_is_what_their_author_wrote_and_leaves_no_trace(
+def test_what_several_patches_bring_stands_once_in_one_file_without_what_no_setter_changes(
     root: Path, kustomize5: Kustomize, tmp_path: Path
 ) -> None:
     toleration = f"{HEAD}targets: [{{kind: KIND}}]\nappend: [tolerations]\nspec:\n  hostname: h\n  tolerations:\n"
     toleration += '  - {key: k, operator: Exists}\n  - key: data # {"$openapi":"CLAIM"}\n'
     made = option(root, "---\n".join(toleration.replace("KIND", kind) for kind in ("Fleet", "Job")))
+    assert [path for path in made.files if path.startswith("options/o/")] == [
+        "options/o/kustomization.yaml",
+        "options/o/pods.yaml",
+    ]
     brought = yaml.safe_load(made.files["options/o/pods.yaml"])
-    tolerations = [{"key": "k", "operator": "Exists"}, {"key": "data"}]
-    assert brought["option"] == [{"spec": {"hostname": "h", "tolerations": tolerations}}] * 2
+    assert brought["option"] == {"tolerations": [{"key": "data"}]}
     for kind, count in {"fleet": 2, "job": 1, "workflow": 0}.items():
         text = built(made, tmp_path, kind, kustomize5)
         assert text.count("key: data") == count
         assert "option:" not in text
+
+
+def test_a_field_of_what_another_operation_brings_is_copied_from_there(root: Path) -> None:
+    affinity = f'{HEAD}spec:\n  affinity:\n    nodeAffinity:\n      a: data # {{"$openapi":"CLAIM"}}\n'
+    had = "      affinity: {podAffinity: {}}\n      containers:"
+    tiny.replace(root / "bases/job/cm.yaml", "      containers:", had)
+    files = option(root, affinity).files
+    assert yaml.safe_load(files["options/o/pods.yaml"])["option"] == {"affinity": {"nodeAffinity": {"a": "data"}}}
+    patches = files["options/o/kustomization.yaml"].decode()
+    assert "from: /option/affinity/nodeAffinity, path: /spec/template/spec/affinity/nodeAffinity}" in patches
+    assert "from: /option/affinity, path: /spec/affinity}" in patches
 
 
 def test_ports_of_one_number_are_told_apart_by_their_protocol_which_is_tcp_where_none_is_named(

@@ -1,10 +1,10 @@
 """Patches of pods as what is shipped: plain patches of a Component, for the kinds that a package has.
 
-    - {path: pods.yaml, target: {kind: JobSet}}               what pods get, as its author wrote it, with its setters
+    - {path: pods.yaml, target: {kind: JobSet}}               pods.yaml brings the values that setters change
     - target: {kind: JobSet}
       patch: |-
         - {op: test, path: /spec/replicatedJobs/0/name, value: worker}
-        - {op: copy, from: /option/0/spec/tolerations/0, path: /spec/replicatedJobs/0/…/tolerations/-}
+        - {op: copy, from: /option/tolerations/0, path: /spec/replicatedJobs/0/…/tolerations/-}
     - target: {kind: JobSet}
       patch: "- {op: remove, path: /option}"                 also from those that got nothing of it
 
@@ -20,24 +20,20 @@ from dataclasses import dataclass, field, replace
 
 from packyard.core.errors import InputError
 from packyard.core.kubernetes.kinds import Kind, group_of
-from packyard.core.yaml import layout, make
-from packyard.core.yaml.content import flow_text
 from packyard.core.yaml.document import entries
 from packyard.core.yaml.layout import WIDTH
-from packyard.core.yaml.node import Comment, Item, MappingNode, Node, SequenceNode
-from packyard.core.yaml.values import quoted
+from packyard.core.yaml.node import MappingNode, Node, Scalar, SequenceNode
+from packyard.core.yaml.values import double_quoted, is_plain_text, quoted, type_of
 from packyard.using.kustomize.accumulate import SourceObject, accumulate
 from packyard.using.kustomize.part import Part
 from packyard.using.kustomize.patch import MisfitError
 from packyard.writing.source import pod_operations
-from packyard.writing.source.pod_operations import Operation, Operations, PodPatch, is_bound, without_nulls
+from packyard.writing.source.pod_operations import Operation, Operations, PodPatch, is_bound
+from packyard.writing.source.pod_values import OPTION, Brought, is_brought
 from packyard.writing.source.workspace import PODS
 
 #: The label that tells objects apart before others do.
 _COMPONENT = "app.kubernetes.io/component"
-#: Where objects have what an option brings for a moment.
-_OPTION = "/option"
-_COPIED = "# of those that kustomization.yaml names, whose pods get copies"
 _SELECTORS = {"labels": "labelSelector", "annotations": "annotationSelector"}
 #: What selects objects, as a ``target`` says it.
 Target = tuple[tuple[str, str], ...]
@@ -58,40 +54,27 @@ def write(part: Part, use_cases: Mapping[str, Sequence[SourceObject]], fitting: 
     for path in fitting:
         accumulate(replace(part, pods=()), states[path])
     lines: list[str] = []
-    option = make.sequence(part.folder, [])
+    values: list[Node] = []
     kinds: set[str] = set()
+    brought = Brought(part.folder)
     for patch in part.pods:
         assert isinstance(patch, PodPatch)
-        if steps := _steps(patch, states, frozenset(fitting)):
-            above = f"{_OPTION}/{len(option.items)}"
-            option.children.append(Item(_fragment(patch), 0))
+        steps = _steps(patch, states, frozenset(fitting))
+        if steps:
             lines += [comment.text for comment in patch.head] if patch.head != part.head else []
-            lines += [line for step in steps for line in _lines(step, above)]
-            kinds.update(kind for step in steps for kind in step.kinds)
-    if not kinds:
-        return Written()
+            listed = [operation for step in steps for operation in step.made.listed]
+            lines += [line for step in steps for line in _lines(step, brought, listed)]
+            values += [entry.value for entry in (patch.metadata, patch.spec) if entry]
+            kinds.update(kind for step in steps if any(map(is_brought, step.made.listed)) for kind in step.kinds)
+    if not brought:
+        return Written(tuple(lines), {}, tuple(values))
     target = _target(kinds, ())
-    end = f"- target: {target}", f'  patch: "- {{op: remove, path: {_OPTION}}}"'
-    lines = [f"- {{path: {PODS}, target: {target}}}", *lines, *end]
-    return Written(tuple(lines), {PODS: _file(option)}, tuple(item.value for item in option.items))
-
-
-def _fragment(patch: PodPatch) -> MappingNode:
-    """Return what a patch says of pods."""
-    fragment = make.mapping(patch.file, {})
-    for entry in filter(None, (patch.metadata, patch.spec)):
-        fragment.entries.append(make.entry(entry.name, without_nulls(entry.value)))
-    return fragment
-
-
-def _file(option: SequenceNode) -> bytes:
-    """Write the patch that brings objects what their pods get copies of."""
-    metadata = make.mapping("", {"name": "any"})
-    metadata.flow = True
-    root = make.mapping("", {"apiVersion": "any/v1", "kind": "Any"})
-    root.entries[-1].comment = Comment(_COPIED, 0, 0, False)
-    root.entries += [make.entry("metadata", metadata), make.entry(_OPTION[1:], option)]
-    return layout.write(root)
+    around = (
+        f"- {{path: {PODS}, target: {target}}}",
+        f"- target: {target}",
+        f'  patch: "- {{op: remove, path: {OPTION}}}"',
+    )
+    return Written((around[0], *lines, *around[1:]), {PODS: brought.write()}, tuple(values))
 
 
 @dataclass(frozen=True, slots=True)
@@ -227,10 +210,10 @@ def _target(kinds: Collection_[str], selector: Target) -> str:
     return f"{{{', '.join([f'kind: {_either(list(kinds))}', *pairs])}}}"
 
 
-def _lines(step: _Step, above: str) -> Iterator[str]:
-    """Yield the entry of ``patches`` for one target; what is added is ``above``."""
+def _lines(step: _Step, brought: Brought, patch: Sequence[Operation]) -> Iterator[str]:
+    """Yield the entry of ``patches`` for one target; ``patch`` has the operations for all."""
     yield f"- target: {_target(step.kinds, step.selector)}"
-    operations = [f"- {_operation(operation, above)}" for operation in step.made.listed]
+    operations = [f"- {_operation(operation, brought, patch)}" for operation in step.made.listed]
     line = f'  patch: "{operations[0]}"'
     if len(operations) == 1 and len(line) <= WIDTH and '"' not in operations[0]:
         yield line
@@ -238,15 +221,27 @@ def _lines(step: _Step, above: str) -> Iterator[str]:
         yield from ("  patch: |-", *(f"    {operation}" for operation in operations))
 
 
-def _operation(operation: Operation, above: str) -> str:
+def _operation(operation: Operation, brought: Brought | None = None, patch: Sequence[Operation] = ()) -> str:
     path = quoted(operation.path, flow=True)
     if operation.value is None:
         return f"{{op: {operation.op}, path: {path}}}"
-    if operation.origin:
-        return f"{{op: copy, from: {quoted(above + operation.origin, flow=True)}, path: {path}}}"
-    return f"{{op: {operation.op}, path: {path}, value: {flow_text(operation.value, plain=True)}}}"
+    if brought is not None and is_brought(operation):
+        return f"{{op: copy, from: {quoted(brought.add(operation, patch), flow=True)}, path: {path}}}"
+    return f"{{op: {operation.op}, path: {path}, value: {_flow(operation.value)}}}"
+
+
+def _flow(node: Node) -> str:
+    """Write a value in brackets, on one line."""
+    if isinstance(node, MappingNode):
+        return "{" + ", ".join(f"{quoted(entry.name, flow=True)}: {_flow(entry.value)}" for entry in node.entries) + "}"
+    if isinstance(node, SequenceNode):
+        return "[" + ", ".join(_flow(item.value) for item in node.items) + "]"
+    assert isinstance(node, Scalar)
+    if type_of(node) != "string":
+        return node.value
+    return node.value if is_plain_text(node.value, flow=True) else double_quoted(node.value)
 
 
 def _text(operations: Operations | None) -> str:
-    """Return what tells operations from others of a patch."""
-    return "\n".join(_operation(operation, "") for operation in operations.listed) if operations else ""
+    """Return what tells operations from others: what they do, not where they are from."""
+    return "\n".join(_operation(operation) for operation in operations.listed) if operations else ""
