@@ -52,7 +52,7 @@ show "(cd channel/$version && sha256sum -c $name.tar.gz.sha256)"
 
 tell "The same sources give the same bytes, so publishing them again changes nothing:"
 show "packyard publish --version $version --to channel | tee again"
-grep -q ' unchanged ' again && ! grep -qE ' (published|completed) ' again || fail "publishing the same again was not a no-op"
+grep -qE ' unchanged$' again && ! grep -qE ' (published|completed)$' again || fail "publishing the same again was not a no-op"
 
 tell "Any web server can serve a channel; this one is Python's:"
 : >server.log # there before the first look at it

@@ -61,7 +61,7 @@ def type_in_bash(step: str, root: Path, env: dict[str, str]) -> subprocess.Compl
 @pytest.mark.parametrize(("system", "schema"), [("github", "github-workflows"), ("gitlab", "gitlab-ci")])
 def test_the_recipes_fit_the_schema_of_their_system(system: str, schema: str) -> None:
     recipes = [*RECIPES.glob(f"{system}-*.yml")]
-    assert len(recipes) == 2
+    assert recipes
     command = [sys.executable, "-m", "check_jsonschema", "--builtin-schema", f"vendor.{schema}", *recipes]
     done = subprocess.run(command, capture_output=True, text=True)
     assert done.returncode == 0, done.stdout + done.stderr

@@ -44,5 +44,5 @@ def test_the_demo_runs_in_a_fresh_clone_and_a_second_time(checkout: Path, bin_di
         done = demo(checkout, bin_dir)
         assert (done.returncode, done.stderr) == (0, ""), done.stdout
         assert done.stdout.count("(refused, exit code 1; nothing was written)") == 3
-        assert "  unchanged  " in done.stdout
+        assert "  unchanged\n" in done.stdout
         assert "server: 10.0.0.5\n" in (next(checkout.rglob("rendered.yaml"))).read_text()

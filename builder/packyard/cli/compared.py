@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection
 from pathlib import Path
 
 from packyard.cli import bundles, preferences, untarred
-from packyard.core.bundle import address, archive, manifest, reference
+from packyard.core.bundle import address, manifest, reference
 from packyard.core.bundle.archive import LIMITS
 from packyard.core.bundle.manifest import Manifest
 from packyard.core.bundle.reference import Reference
@@ -32,7 +32,7 @@ def read(word: str, channel: str | None) -> Packages:
         raise InputError(Problem(f"{word} is a version", hint=f"name its package, too: NAME@{word}"))
     else:
         bundle = bundles.find(Reference.parse(word.partition("/")[0]), preferences.source(channel))
-    return {bundle.name: files_of(bundle.members)}
+    return {bundle.name: bundle.files}
 
 
 def use_case(word: str, packages: Packages) -> str:
@@ -85,8 +85,3 @@ def _listed(folder: Path) -> Collection[str]:
 
 def _is_ours(name: str) -> bool:
     return name.startswith(".packyard-") or name == RECEIPT
-
-
-def files_of(members: Sequence[archive.Member]) -> Files:
-    """Return files by their paths."""
-    return {member.path: member.data for member in members}

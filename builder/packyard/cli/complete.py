@@ -88,14 +88,15 @@ def _of_package(verb: str, words: list[str], word: str) -> Iterator[str]:
 
 def _packages(start: str, *, with_use_cases: bool) -> Iterator[str]:
     """Yield the packages that packyard carries, or the use cases of one: no channel is asked."""
-    from packyard.cli import bundles, workspaces
     from packyard.core.bundle import address
+    from packyard.writing.source import package, workspace
 
-    package, slash, _ = start.partition("/")
+    here, (name, slash, _) = workspace.built_in(), start.partition("/")
     if not slash or not with_use_cases:
-        yield from bundles.carried_names()
-    else:
-        yield from (f"{package}/{path}" for path in address.shortened(workspaces.paths(package)))
+        yield from here.package_names()
+    elif name in here.package_names():
+        paths = [use_case.path for use_case in package.read(here, name).use_cases]
+        yield from (f"{name}/{path}" for path in address.shortened(paths))
 
 
 def _runs(words: Sequence[str]) -> list[str]:

@@ -12,14 +12,7 @@ from packyard.core.bundle.bundle import Bundle
 from packyard.core.bundle.reference import Reference
 from packyard.core.errors import ConflictError, InputError, UnavailableError
 from packyard.core.files import regular
-from packyard.writing.source import library, workspace
 from packyard.writing.source.library import Entry
-from packyard.writing.source.workspace import Workspace
-
-
-def read(root_dir: Path) -> Workspace:
-    """Read a workspace with its libraries; a bundle that is not at hand is fetched."""
-    return workspace.read(root_dir, libraries=library.find(root_dir, obtain=obtain))
 
 
 def obtain(entry: Entry) -> Path:

@@ -75,13 +75,6 @@ def on_terminal() -> bool:
     return sys.stdout.isatty()
 
 
-def size() -> tuple[int, int]:
-    """Return the columns and rows of the terminal."""
-    from shutil import get_terminal_size
-
-    return get_terminal_size()
-
-
 def can_ask() -> bool:
     """Say whether there is somebody at a terminal to ask."""
     return sys.stdin.isatty() and sys.stderr.isatty()
@@ -162,10 +155,11 @@ def counted(number: int, noun: str) -> str:
 
 def filled(text: str, first: str = "", rest: str | None = None) -> list[str]:
     """Return the lines of a text between its words, as the terminal has room; ``first`` and ``rest`` begin them."""
+    from shutil import get_terminal_size
     from textwrap import wrap
 
     rest = first if rest is None else rest
-    return wrap(text, min(size()[0], 100), initial_indent=first, subsequent_indent=rest, **_WORDS)
+    return wrap(text, min(get_terminal_size().columns, 100), initial_indent=first, subsequent_indent=rest, **_WORDS)
 
 
 def table(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
@@ -175,6 +169,7 @@ def table(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
     """
     if not rows:
         return
+    from shutil import get_terminal_size
     from textwrap import wrap
 
     from rich.cells import cell_len
@@ -182,7 +177,7 @@ def table(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
     table = [[on_one_line(cell) for cell in row] for row in (columns, *rows)]
     widths = [max(map(cell_len, column)) for column in zip(*table, strict=True)][:-1]
     indent = sum(widths) + 2 * len(widths)
-    room = max(size()[0] - indent, _READABLE) if on_terminal() else 0
+    room = max(get_terminal_size().columns - indent, _READABLE) if on_terminal() else 0
     for number, (*first, last) in enumerate(table):
         beside = "".join(
             _painted(number, place, text) + " " * (widths[place] - cell_len(text) + 2)

@@ -14,7 +14,7 @@ from pathlib import Path
 from packyard.cli import declare, libraries
 from packyard.core.errors import InputError, Problem, UsageError
 from packyard.core.files.paths import WORKSPACE
-from packyard.writing.source import library, package, workspace
+from packyard.writing.source import library, workspace
 from packyard.writing.source.workspace import Workspace
 
 #: Fewer packages than this are built one after another by default: what packages share is parsed again in each worker.
@@ -51,23 +51,16 @@ def bundles(arguments: argparse.Namespace, workspace: Workspace) -> list[str]:
 
 
 def find(arguments: argparse.Namespace, *, carried: bool = False) -> Workspace:
-    """Return the workspace that the arguments name, or the one around; with ``carried``, packyard's own as the last."""
-    return libraries.read(root(arguments, carried=carried))
+    """Return the workspace that the arguments name, or the one around; with ``carried``, packyard's own as the last.
 
-
-def paths(name: str) -> Sequence[str]:
-    """Return the use cases of a package that packyard carries; none if it carries no such package."""
-    here = workspace.built_in()
-    return [use_case.path for use_case in package.read(here, name).use_cases] if name in here.package_names() else []
-
-
-def root(arguments: argparse.Namespace, *, carried: bool = False) -> Path:
-    """Return the folder of what `find` returns."""
+    A library of it that is not at hand is fetched.
+    """
     folder = Path(arguments.workspace) if arguments.workspace else workspace.find_root(Path())
     if not folder and not carried:
         hint = "name the folder that has one: --workspace DIR; packyard init DIR begins a workspace"
         raise InputError(Problem(f"no {WORKSPACE} here or above", hint=hint))
-    return folder or library.carried_dir()
+    root_dir = folder or library.carried_dir()
+    return workspace.read(root_dir, libraries=library.find(root_dir, obtain=libraries.obtain))
 
 
 def add_jobs(parser: argparse.ArgumentParser) -> None:

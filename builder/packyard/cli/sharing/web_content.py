@@ -70,12 +70,11 @@ def _shown(offer: Offer) -> Fields:
     described, proof = offer.bundle.manifest, offer.proof
     cases = [bundled.use_case(offer.bundle, path) for path in show.names(described)]
     row, requires = show.described(offer, cases), {require for case in cases for require in case.requires}
-    readme = next((member.data for member in offer.bundle.members if member.path == _README), b"")
     return {
         "row": row,
         "needs": show.needs(requires, described, row["kubernetes"]),
         "signed": list(map(proof.trusted.name, proof.vouching)) if proof else [],
-        "readme": readme.decode("utf-8", "replace"),
+        "readme": offer.bundle.files.get(_README, b"").decode("utf-8", "replace"),
         "cases": _use_cases(offer, cases),
     }
 

@@ -82,7 +82,7 @@ def _with_origin(arguments: argparse.Namespace) -> tuple[list[_Listed], str]:
         raise UsageError("packyard diff: B is missing: name two packages, or the folder of an untarred one")
     hint = "name what to compare it with: packyard diff A B"
     bundle = untarred.read(top, hint).base(arguments.channel)
-    before, after = compared.files_of(bundle.members), compared.files(top)
+    before, after = bundle.files, compared.files(top)
     if below and not any(path.startswith(below) for path in (*after, *before)):
         hint = "packyard diff . NAME@VERSION compares a package with another version"
         raise InputError(Problem("no such folder", file=arguments.old, hint=hint))

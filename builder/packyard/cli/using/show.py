@@ -14,7 +14,7 @@ The bundle is read and verified as get does, and kept in the cache. Nothing is u
 from __future__ import annotations
 
 import argparse
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from shlex import quote
 from typing import Any
 
@@ -41,8 +41,6 @@ _LABEL = 10  # characters before what a line says
 _INDENT = "    "  # before the lines on a use case
 
 Row = Mapping[str, Any]
-#: Makes a command of a verb, and of a use case behind the package.
-_Command = Callable[..., str]
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -66,16 +64,11 @@ def run(arguments: argparse.Namespace) -> int:
         raise UsageError("packyard show: name a package; packyard list shows their names")
     offer = bundles.offer(Reference.parse(reference), source)
     offer.tell()
-
-    def command(verb: str, use_case: str = "") -> str:
-        """Return a command about the same package of the same channel."""
-        return f"packyard {verb} {quote(reference)}{use_case}{preferences.as_flag(source)}"
-
     manifest = offer.bundle.manifest
     cases = [bundled.use_case(offer.bundle, path) for path in address.meant(manifest.deployed(), wanted, manifest.name)]
     row = described(offer, cases)
     if ROWS.show([row], arguments.output):
-        output.page("\n".join(_told(row, offer, cases, command, is_whole=not wanted)))
+        output.page("\n".join(_told(row, offer, cases, quote(reference), is_whole=not wanted)))
     return 0
 
 
@@ -133,11 +126,9 @@ def _case(case: BundledUseCase) -> tuple[object, ...]:
     return case.path, case.description, case.after, case.requires, setters
 
 
-def _told(
-    row: Row, offer: Offer, cases: Sequence[BundledUseCase], command: _Command, *, is_whole: bool
-) -> Iterator[str]:
+def _told(row: Row, offer: Offer, cases: Sequence[BundledUseCase], typed: str, *, is_whole: bool) -> Iterator[str]:
     """Yield what people read of a package; unless it ``is_whole``, what is to be set in its use cases is described."""
-    manifest, called = offer.bundle.manifest, names(offer.bundle.manifest)
+    manifest, called, flag = offer.bundle.manifest, names(offer.bundle.manifest), preferences.as_flag(offer.source)
     yield f"{row['name']} {row['version']}" + (f" (yanked: {row['yanked']})" if row["yanked"] else "")
     yield from output.filled(row["description"])
     yield ""
@@ -166,12 +157,12 @@ def _told(
     versions = (version + (" (yanked)" if yanked else "") for version, yanked in row["versions"])
     yield from _labelled("versions", ", ".join(versions))
     yield from _labelled("from", row["source"])
-    then = command("show", "/USECASE")
+    then = f"packyard show {typed}/USECASE{flag}"
     if not is_whole:
         directory = quote(f"{row['name']}/{called[cases[0].path]}")
         missing = [f"{setter.name}={quote(setter.example or '…')}" for setter in cases[0].required]
         then = f"packyard set {directory} {' '.join(missing)}" if missing else f"packyard render {directory}"
-    yield f"{'next':<{_LABEL}}{command('get')}"
+    yield f"{'next':<{_LABEL}}packyard get {typed}{flag}"
     yield f"{'':<{_LABEL}}{then}"
 
 

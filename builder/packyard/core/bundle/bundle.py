@@ -67,6 +67,11 @@ class Bundle:
         """The digest of the ``.tar.gz``."""
         return Digest.of(self.data)
 
+    @property
+    def files(self) -> dict[str, bytes]:
+        """The files by their paths."""
+        return {member.path: member.data for member in self.members}
+
     def unpack(self, into: Path, receipt: bytes | None = None) -> Path:
         """Unpack as one new directory in ``into``, in one step, and return it; see `archive.write`."""
         extra = () if receipt is None else (Member(path=RECEIPT, data=receipt),)

@@ -10,9 +10,9 @@ import multiprocessing
 import os
 import signal
 import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import BrokenExecutor, Executor, ProcessPoolExecutor
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from multiprocessing.connection import wait
 from typing import Any, TypeVar
 
@@ -39,15 +39,13 @@ def run(
     task that is over, by its place. What tasks refuse is raised when all are over, as one error.
     """
     outcomes: list[Any] = []
-    if not jobs:
-        for task in tasks:
-            outcomes.append(_call(function, task))
-            done(len(outcomes) - 1)
-        return _results(outcomes)
-    size = max(1, min(_LARGEST, len(tasks) // (jobs * _SHARES)))
+    results: Iterable[Any] = (_call(function, task) for task in tasks)
     try:
-        with _processes(min(jobs, len(tasks)), function) as pool:
-            for outcome in pool.map(_work, tasks, chunksize=size):
+        with ExitStack() as stack:
+            if jobs:
+                pool = stack.enter_context(_processes(min(jobs, len(tasks)), function))
+                results = pool.map(_work, tasks, chunksize=max(1, min(_LARGEST, len(tasks) // (jobs * _SHARES))))
+            for outcome in results:
                 outcomes.append(outcome)
                 done(len(outcomes) - 1)
     except BrokenExecutor as error:

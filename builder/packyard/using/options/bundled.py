@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from posixpath import dirname
 
@@ -41,22 +40,18 @@ def use_case(bundle: Bundle, path: str) -> BundledUseCase:
         description=described.description,
         after=described.after,
         requires=described.requires,
-        setters=_setters(_files(bundle).get(f"{path}/{KRMFILE}"), f"{bundle.name}/{path}/{KRMFILE}"),
+        setters=_setters(bundle.files.get(f"{path}/{KRMFILE}"), f"{bundle.name}/{path}/{KRMFILE}"),
     )
 
 
 def options(bundle: Bundle) -> list[tuple[str, str]]:
     """Return the options with what they say of themselves, sorted by name."""
     by_name = {}
-    for path, data in _files(bundle).items():
+    for path, data in bundle.files.items():
         folder, _, file = path.rpartition("/")
         if file == kustomization.FILE and dirname(folder).rpartition("/")[2] == OPTIONS:
             by_name[folder.rpartition("/")[2]] = description(data).removesuffix(".")
     return sorted(by_name.items())
-
-
-def _files(bundle: Bundle) -> Mapping[str, bytes]:
-    return {member.path: member.data for member in bundle.members}
 
 
 def _setters(data: bytes | None, name: str) -> tuple[Setter, ...]:

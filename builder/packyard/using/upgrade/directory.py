@@ -57,7 +57,7 @@ def upgrade(
     tree = Tree(folder)
     with nullcontext() if dry_run else tree.locked(log):
         _check_same(tree, base, theirs)
-        old, new = ({member.path: member.data for member in bundle.members} for bundle in (base, theirs))
+        old, new = base.files, theirs.files
         _check_folders(tree, new)
         ours = dict(_read(tree, {*old, *new}))
         versions = Versions(base=old, ours=ours, theirs=new, root_dir=Path(tree.root), new=theirs.version)
