@@ -13,6 +13,7 @@ from packyard.cli.using.setters import list_all
 from packyard.core.bundle import address
 from packyard.core.errors import InputError, Problem, UsageError, suggest
 from packyard.core.files.tree import Tree
+from packyard.using.options import option_setters
 from packyard.using.setters import refusal
 from packyard.using.setters.definition import Setter
 from packyard.using.setters.listing import Field, find_fields
@@ -44,7 +45,8 @@ def run(arguments: argparse.Namespace) -> int:
         hint = hint or f"packyard setters {address.typed(root_dir)} lists them"
         definitions = ((read_krmfile(listing.files).definitions, str(listing.directory)) for listing in listings)
         made = next(filter(None, (made_of(name, *of) for of in definitions)), None)
-        raise InputError(made or Problem(f"setter {name!r} is not found", file=str(root_dir), hint=hint))
+        problem = Problem(f"setter {name!r} is not found", file=str(root_dir), hint=hint, missing=name)
+        raise InputError(made or option_setters.elsewhere(listings[0].directory, problem))
     rows = [
         (setter.file, setter.line, name, setter.shown, setter.is_set, setter.set_by or None, fields)
         for setter, fields in named

@@ -14,7 +14,6 @@ from __future__ import annotations
 
 import argparse
 import os
-from collections.abc import Iterator
 from pathlib import Path
 from shlex import quote
 
@@ -24,7 +23,6 @@ from packyard.cli.preferences import Setting
 from packyard.cli.rows import Rows
 from packyard.cli.untarred import Untarred
 from packyard.core.bundle import manifest
-from packyard.core.bundle.manifest import Manifest
 from packyard.core.bundle.reference import Reference
 from packyard.core.digest import Digest
 from packyard.core.errors import InputError, IntegrityError, Problem, UnavailableError
@@ -33,7 +31,6 @@ from packyard.sharing.entry import SBOM, IndexEntry
 from packyard.sharing.fetching.verify import Proof, verify_bundle, with_sbom
 from packyard.sharing.trust import provenance
 from packyard.using.options import usecases
-from packyard.using.upgrade.difference import Files
 from packyard.using.upgrade.directory import upgrade
 
 ROWS = Rows(
@@ -98,8 +95,8 @@ def _directory(word: str, flag: str | None, form: str) -> int:
     package = untarred.read(folder)
     described = package.described
     offer, text = _compared(package, flag)
-    ours = compared.files(folder)
-    different = {path: state for path, state in _different(ours, described) if path.startswith(below)}
+    digests = {path: Digest.of(data) for path, data in compared.files(folder).items()}
+    different = {path: state for path, state in described.different(digests).items() if path.startswith(below)}
     base, values = offer.bundle if offer else package.kept(), ""
     if base and different:
         merged = upgrade(folder, base, base, dry_run=True).merged  # what somebody set, enabled and edited since
@@ -121,17 +118,6 @@ def _directory(word: str, flag: str | None, form: str) -> int:
         for text in offer.proof.signed if offer and offer.proof else ():
             output.note(text)
     return int(bool(edited))
-
-
-def _different(ours: Files, described: Manifest) -> Iterator[tuple[str, str]]:
-    """Yield the paths of files that differ from a packyard.json, each ``changed``, ``missing`` or ``extra``."""
-    for path in sorted({*ours, *described.files} - {manifest.FILE}):
-        if path not in ours:
-            yield path, "missing"
-        elif path not in described.files:
-            yield path, "extra"
-        elif Digest.of(ours[path]) != described.files[path]:
-            yield path, "changed"
 
 
 def _compared(package: Untarred, flag: str | None) -> tuple[Offer | None, str]:

@@ -14,7 +14,7 @@ from packyard.core.bundle import record, reference
 from packyard.core.bundle.record import FaultError, Record, checked, digest, in_json, list_of, map_of, text
 from packyard.core.bundle.required import Required
 from packyard.core.digest import Digest
-from packyard.core.errors import IntegrityError, Problem
+from packyard.core.errors import IntegrityError, Problem, refuse
 from packyard.core.files import paths
 
 if TYPE_CHECKING:
@@ -117,29 +117,26 @@ class Manifest:
         own = (require for require in self.requires if words.issuperset(require.words))
         return tuple(dict.fromkeys([*own, *(required for name in options for required in self.options.get(name, ()))]))
 
-    def compare(self, digests: Mapping[str, Digest]) -> None:
-        """Compare the digests of files by their paths; ``packyard.json`` is ignored.
+    def different(self, digests: Mapping[str, Digest]) -> dict[str, str]:
+        """Return the paths of files that differ, by their digests: ``changed``, ``missing`` or ``extra``.
 
-        Raise `IntegrityError`, naming every file that differs, is missing or extra.
+        ``packyard.json`` is ignored.
         """
-        digests = {path: digest for path, digest in digests.items() if path != FILE}
-        problems = [
-            _difference(path, self.files.get(path), digests.get(path)) for path in sorted({*self.files, *digests})
-        ]
-        if any(problems):
-            raise IntegrityError(*filter(None, problems))
+        paths = sorted(path for path in {*self.files, *digests} - {FILE} if self.files.get(path) != digests.get(path))
+        return {
+            path: "missing" if path not in digests else "changed" if path in self.files else "extra" for path in paths
+        }
+
+    def compare(self, digests: Mapping[str, Digest]) -> None:
+        """Raise `IntegrityError` if files are `different`, naming each."""
+        words = {"missing": "is missing", "extra": f"is extra: {FILE} does not name it"}
+        problems = (
+            Problem(words.get(state) or f"expected {self.files[path]}, found {digests[path]}", file=path)
+            for path, state in self.different(digests).items()
+        )
+        refuse(problems, IntegrityError)
 
 
 def file_digests(members: Iterable[Member]) -> dict[str, Digest]:
     """Return the digests of files as `Manifest.files` has them."""
     return {member.path: Digest.of(member.data) for member in members if member.path != FILE}
-
-
-def _difference(path: str, expected: Digest | None, actual: Digest | None) -> Problem | None:
-    if expected == actual:
-        return None
-    if actual is None:
-        return Problem("is missing", file=path)
-    if expected is None:
-        return Problem(f"is extra: {FILE} does not name it", file=path)
-    return Problem(f"expected {expected}, found {actual}", file=path)
