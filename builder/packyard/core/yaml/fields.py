@@ -6,6 +6,7 @@ Faults are gathered, each with file, line, column and path, and raised together 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from posixpath import dirname, join, relpath
 
 from packyard.core.errors import InputError, Problem, suggest
 from packyard.core.yaml.document import only
@@ -52,6 +53,18 @@ class Fields:
                 self.fault(node, key, f"{text!r} {problem.message}")
             return False
         return True
+
+    def find_file(self, node: Node, key: str, folder: str, sources: Sources) -> str | None:
+        """Return the path of a file that a scalar names from a folder, or note why there is none."""
+        name = node.value if isinstance(node, Scalar) else ""
+        path = join(folder, name)
+        if not self.reach(node, key, name, path, sources):
+            return None
+        if not sources.is_file(path):
+            beside = (relpath(each, folder) for each in sources.list(dirname(path)))
+            self.fault(node, key, f"no file {name!r}", suggest(name, beside))
+            return None
+        return path
 
     def expect_header(self, api_version: str, *kinds: str) -> str:
         """Ask for apiVersion and one of some kinds, and return the kind."""

@@ -9,9 +9,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from pathlib import PurePosixPath
-from posixpath import basename, dirname, join, normpath, relpath
+from posixpath import basename, dirname, join, normpath
 
-from packyard.core.errors import InputError, Problem, suggest
+from packyard.core.errors import InputError, Problem
 from packyard.core.kubernetes import kustomization
 from packyard.core.yaml import aliases
 from packyard.core.yaml.document import decode, only
@@ -70,7 +70,7 @@ def _read(sources: Sources, folder: str, kind: str, within: tuple[str, ...]) -> 
     listed = fields.items("configMapGenerator")
     generated = [made for node in listed if (made := generator.read(fields, node, finder))]
     listed = fields.items("configurations")
-    named = [path for node in listed if (path := _file(sources, fields, node, "configurations", folder))]
+    named = [path for node in listed if (path := fields.find_file(node, "configurations", folder, sources))]
     configurations = [sources.resolve(path) for path in named]
     patches = read_patches(sources, fields, "patches", file)
     listed = fields.items("replacements")
@@ -167,7 +167,7 @@ def _patch(
             document = patch.only_document(aliases.read(embedded(text), sources.memo), fields.file)
             return Patch(document, target, entry, listing, entry.source.locate(entry.start)[0])
         node, key = path, "path"
-    file = _file(sources, fields, node, key, dirname(listing))
+    file = fields.find_file(node, key, dirname(listing), sources)
     documents = sources.documents(file) if file else []
     if file and pods is not None and node is entry and pod_patch.is_one(documents):
         pods += pod_patch.read(sources, normpath(file))
@@ -192,19 +192,6 @@ def _finder(sources: Sources, folder: str) -> generator.Find:
         return None if fields.problems else Source(shown, "".join(decode(sources.read(file), shown)))
 
     return find
-
-
-def _file(sources: Sources, fields: Fields, node: Node, key: str, folder: str) -> str | None:
-    """Return the path of a file that a kustomization in a folder names."""
-    name = node.value if isinstance(node, Scalar) else ""
-    path = join(folder, name)
-    if not fields.reach(node, key, name, path, sources):
-        return None
-    if not sources.is_file(path):
-        beside = (relpath(each, folder) for each in sources.list(dirname(path)))
-        fields.fault(node, key, f"no file {name!r}", suggest(name, beside))
-        return None
-    return path
 
 
 def _references(sources: Sources, file: str) -> Iterator[FieldSpec]:
