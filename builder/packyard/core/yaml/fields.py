@@ -129,8 +129,8 @@ class Fields:
         return None if node is None else Fields(node, self.file, self._path(key), self.problems)
 
     def elsewhere(self, key: str, hint: str, message: str = "does not stand here") -> None:
-        """Refuse a key that another file has, or another program, and say which."""
-        if self.node and (node := self.node.get(key)) is not None:
+        """Refuse a key that nobody asked for, which another file has, or another program, and say which."""
+        if key not in self._known and self.node and (node := self.node.get(key)) is not None:
             self._known.append(key)
             self.fault(node, key, message, hint)
 

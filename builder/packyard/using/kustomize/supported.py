@@ -27,7 +27,7 @@ from packyard.core.kubernetes import kustomization
 from packyard.core.yaml import aliases, strict
 from packyard.core.yaml.document import decode, entries, items, only, parse_one, parse_text, scalars
 from packyard.core.yaml.fields import Fields
-from packyard.core.yaml.node import Document, MappingNode, Node, Scalar, SequenceNode, Source
+from packyard.core.yaml.node import Document, MappingNode, Node, Scalar, Source
 from packyard.core.yaml.span import embedded
 from packyard.core.yaml.values import is_null, is_plain_text, listed
 from packyard.using.kustomize import generator, objects, patch, references, selector
@@ -121,20 +121,15 @@ class _Reader:
             _refuse_others(root, _FIELDS if kind == "Kustomization" else _COMPONENT_FIELDS, kind)
         else:
             root.children = [entry for entry in root.entries if entry.name in _TRIED]
-        resources, problems = _paths(root.get("resources"), "resources", "the path of a file")
-        components, faults = _paths(root.get("components"), "components", "the path of a folder")
-        problems = [*problems, *_wrong_header(root, kind), *faults]
+        refuse(_wrong(root, kind))
         namespace = root.get("namespace")
-        if namespace is not None and not _is_text(namespace) and not is_null(namespace):
-            problems.append(namespace.problem("namespace must be text", "put it in quotes"))
-        refuse(problems)
         if is_empty:
             raise InputError(Problem("is empty, and kustomize refuses it", file=str(file), line=1))
-        sources = _sources(file, resources, self.budget)
+        sources = _sources(file, scalars(root.get("resources")), self.budget)
         return Part(
             folder=os.path.realpath(folder),
             objects=tuple(("", node) for source in sources for node in objects.read(source)),
-            components=tuple(self._components(file.parent, components)),
+            components=tuple(self._components(file.parent, scalars(root.get("components")))),
             generated=tuple(_generated(root, file, self.budget)),
             references=tuple(_references(root, file, self.budget)),
             patches=tuple(_patches(root, file, self.budget)),
@@ -142,10 +137,10 @@ class _Reader:
         )
 
     def _components(self, folder: Path, nodes: Sequence[Scalar]) -> Iterator[Part]:
-        listed: dict[str, Scalar] = {}
+        taken: dict[str, Scalar] = {}
         for node in nodes:
             real = self._component(folder, node)
-            first = listed.setdefault(real, node)
+            first = taken.setdefault(real, node)
             if first is not node:
                 line = first.source.locate(first.start)[0]
                 message = f"component {node.value!r} is listed twice, first in line {line}"
@@ -181,23 +176,21 @@ def _sources(file: Path, resources: Sequence[Scalar], budget: Budget) -> list[So
     return every(lambda node: _read_beside(node, file, budget, "resource"), resources)
 
 
-def _wrong_header(root: MappingNode, kind: str) -> Iterator[Problem]:
+def _wrong(root: MappingNode, kind: str) -> Iterator[Problem]:
     for name, expected in (("apiVersion", kustomization.VERSIONS[kind]), ("kind", kind)):
         value = root.get(name)
         if value is not None and root.text(name) not in ("", expected):
             yield value.problem(f"{name} is {root.text(name)!r}, not {expected!r}", HINT)
     if kind == "Component" and root.text("kind") != kind and root.get("kind") is None:
         yield root.problem("a component is of kind Component", "kind: Component")
-
-
-def _paths(node: Node | None, field: str, what: str) -> tuple[tuple[Scalar, ...], list[Problem]]:
-    if node is None or is_null(node):
-        return (), []
-    if not isinstance(node, SequenceNode):
-        return (), [node.problem(f"{field} must be a list")]
-    values = [item.value for item in node.items]
-    faults = [item.problem(f"one of {field} must be {what}") for item in values if not _is_text(item)]
-    return tuple(item for item in values if isinstance(item, Scalar)), faults
+    namespace = root.get("namespace")
+    if namespace is not None and not _is_text(namespace) and not is_null(namespace):
+        yield namespace.problem("namespace must be text", "put it in quotes")
+    for field, what in (("resources", "file"), ("components", "folder")):
+        nodes = items(listed(root, field))
+        yield from (
+            node.problem(f"one of {field} must be the path of a {what}") for node in nodes if not _is_text(node)
+        )
 
 
 def _generated(root: MappingNode, file: Path, budget: Budget) -> Iterator[Generated]:
