@@ -122,7 +122,6 @@ class _Reader:
         else:
             root.children = [entry for entry in root.entries if entry.name in _TRIED]
         refuse(_wrong(root, kind))
-        namespace = root.get("namespace")
         if is_empty:
             raise InputError(Problem("is empty, and kustomize refuses it", file=str(file), line=1))
         sources = _sources(file, scalars(root.get("resources")), self.budget)
@@ -133,7 +132,7 @@ class _Reader:
             generated=tuple(_generated(root, file, self.budget)),
             references=tuple(_references(root, file, self.budget)),
             patches=tuple(_patches(root, file, self.budget)),
-            namespace="" if namespace is None or is_null(namespace) else root.text("namespace"),
+            namespace="" if is_null(root.get("namespace")) else root.text("namespace"),
         )
 
     def _components(self, folder: Path, nodes: Sequence[Scalar]) -> Iterator[Part]:
@@ -232,27 +231,24 @@ def _patches(root: MappingNode, file: Path, budget: Budget) -> Iterator[Patch]:
             raise InputError(entry.problem("a patch must be a mapping with path or patch"))
         _refuse_others(entry, _PATCH_FIELDS, "patch")
         fields = Fields(entry, str(file), "patches")
-        target = selector.read(fields, "target")
-        for key in ("path", "patch"):
-            fields.text(key, "")
+        target, path, text = selector.read(fields, "target"), fields.text("path", ""), fields.text("patch", "")
         fields.done()
-        yield Patch(_document(entry, file, budget), target, entry)
+        if bool(path) == bool(text):
+            raise InputError(entry.problem("a patch has either a path or a patch"))
+        node = entry.get("path" if path else "patch")
+        assert isinstance(node, Scalar)
+        source = _read_beside(node, file, budget, "patch") if path else embedded(node)
+        yield Patch(_document(node, source, source.text if path else text.lstrip()), target, entry)
 
 
-def _document(entry: MappingNode, file: Path, budget: Budget) -> Document:
-    """Return what a patch does; in place or in a file beside the kustomization."""
-    path, inline = entry.get("path"), entry.get("patch")
-    nodes = [node for node in (path, inline) if isinstance(node, Scalar) and node.value]
-    if len(nodes) != 1:
-        raise InputError(entry.problem("a patch has either a path or a patch"))
-    source = _read_beside(nodes[0], file, budget, "patch") if nodes[0] is path else embedded(nodes[0])
-    text = source.text if nodes[0] is path else nodes[0].value.lstrip()
+def _document(node: Scalar, source: Source, text: str) -> Document:
+    """Return what a patch does, which stands in a source; ``node`` is its place in the kustomization."""
     if text.startswith("[") and not is_json(text):
-        raise InputError(nodes[0].problem("a patch that begins with [ must be JSON", "write an operation a line"))
+        raise InputError(node.problem("a patch that begins with [ must be JSON", "write an operation a line"))
     documents = aliases.read(source)
     if len(patch.filled(documents)) > 1:
         message = "several patches in one entry are not supported by packyard's own build"
-        raise BeyondError(nodes[0].problem(message, HINT))
+        raise BeyondError(node.problem(message, HINT))
     document = patch.only_document(documents, source.name)
     assert document.root is not None
     strict.to_value(document.root)  # which refuses what kustomize would read otherwise
