@@ -109,6 +109,9 @@ def test_an_edited_package_is_compared_with_its_bundle(channel: Path, tmp_path: 
     assert "2 as you set them (A)" in verified.stderr
     tiny.replace(tmp_path / "p/uses/one/config-map.yaml", '"7"', '"8"')
     assert packyard("verify", tmp_path / "p").stdout == "changed  uses/one/config-map.yaml\n"
+    (tmp_path / "p/uses/one/Krmfile").write_text("a: [\n")
+    both = "changed  uses/one/Krmfile\nchanged  uses/one/config-map.yaml\n"
+    assert packyard("verify", tmp_path / "p").stdout == both
 
 
 def test_an_option_that_was_enabled_was_not_edited_by_hand(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

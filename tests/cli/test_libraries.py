@@ -32,12 +32,9 @@ def publish(parts: Path, version: str) -> str:
     return done(*words, "--output", "json")
 
 
-def in_workspace(parts: Path, verb: str, *words: object) -> tuple[int, str, str]:
-    return tiny.run(verb, *words, "--workspace", parts.parent / "ws")
-
-
 def build(parts: Path) -> tuple[int, str, str]:
-    return in_workspace(parts, "build", "p", "--version", "1", "--to", parts.parent / "out")
+    words = ("build", "p", "--version", "1", "--to", parts.parent / "out", "--workspace", parts.parent / "ws")
+    return tiny.run(*words)
 
 
 def built(parts: Path) -> dict[str, str]:

@@ -12,7 +12,6 @@ from packyard.cli import complete
 from packyard.core.digest import Digest
 from packyard.sharing import stores
 from packyard.sharing.entry import IndexEntry
-from packyard.writing.source.package import Package
 from sharing.examples import add_to_index
 from tiny import done, packyard
 
@@ -23,10 +22,6 @@ MODELS = {
     "unet": {"framework": "tensorflow", "category": "vision", "mode": "training"},
     "bare": {},
 }
-
-
-def _is(package: Package, *facts: str) -> bool:
-    return {*facts} <= {*package.model.values()}
 
 
 @pytest.fixture
@@ -50,7 +45,10 @@ def channel(tmp_path: Path) -> Path:
         ("ResNet50 v1.5 serving", ["resnet50v1-5-fp32-inference-k8s"]),
         ("net50", []),
         ("sweep", [item.name for item in PACKAGES if any(use_case.name == "sweep" for use_case in item.use_cases)]),
-        ("tensorflow inference", [package.name for package in PACKAGES if _is(package, "tensorflow", "inference")]),
+        (
+            "tensorflow inference",
+            [each.name for each in PACKAGES if {"tensorflow", "inference"} <= {*each.model.values()}],
+        ),
     ],
 )
 def test_words_choose_among_packages_of_the_catalogue_and_of_a_channel(

@@ -108,10 +108,6 @@ def test_diffs_and_manifests_are_exact(package: Path) -> None:
     assert "\u202e".encode() in diff.split(b"cm.yaml")[-1]
 
 
-def patch(diff: str, folder: Path) -> None:
-    subprocess.run(["git", "apply", "-p1"], cwd=folder, input=diff, text=True, check=True)
-
-
 @pytest.fixture
 def plain(tmp_path: Path) -> Path:
     """A package whose files have a blank and a quote in their names."""
@@ -130,7 +126,7 @@ def test_a_dry_run_is_a_patch_where_one_stands(plain: Path, stand: str, absolute
     here = plain.parent / stand
     named = str(plain) if absolute else os.path.relpath(plain, here)
     diff = done("set", named, "A=2", "--dry-run", cwd=here)
-    patch(diff, here)
+    subprocess.run(["git", "apply", "-p1"], cwd=here, input=diff, text=True, check=True)
     patched = {path: (plain / path).read_bytes() for path in ("Krmfile", "a file.yaml", "sub/ü.yaml")}
     assert b'"2"' in patched["sub/ü.yaml"]
     subprocess.run(["git", "apply", "-p1", "-R"], cwd=here, input=diff, text=True, check=True)

@@ -58,12 +58,6 @@ def version(folder: str = "p") -> str:
     return str(json.loads(Path(folder, "packyard.json").read_text())["version"])
 
 
-def forget(home: Path) -> None:
-    """Be another user, or the same one on another computer."""
-    for name in ("STATE", "CACHE"):
-        shutil.rmtree(home / name, ignore_errors=True)
-
-
 def test_get_writes_channel_version_and_digest_and_verify_passes_over_it(address: str) -> None:
     row = json.loads(done("get", "p", "--from", address, "-o", "json"))[0]
     written = json.loads(Path("p/.packyard.json").read_text())
@@ -139,7 +133,8 @@ def test_a_channel_that_the_user_never_named_is_not_asked(home: Path, channel: P
 
     with serving(channel) as server:
         done("get", "p", "--from", server.address)
-    forget(home)
+    for name in ("STATE", "CACHE"):  # as of another user
+        shutil.rmtree(home / name, ignore_errors=True)
     with answering(script) as hostile:
         document = json.loads(Path("p/.packyard.json").read_text())
         Path("p/.packyard.json").write_text(json.dumps({**document, "channel": hostile.address.rstrip("/")}))

@@ -55,11 +55,6 @@ def values(package: Path) -> str:
     return done("setters", package, "--set", "-o", "yaml")
 
 
-def set_from(text: str, package: Path) -> None:
-    command = [*COMMAND, "set", str(package), "--values", "-"]
-    subprocess.run(command, input=text.encode(), env=environment(), check=True, capture_output=True)
-
-
 def test_what_was_set_can_be_set_elsewhere(package: Path, tmp_path: Path) -> None:
     before = {path.name: path.read_bytes() for path in package.iterdir()}
     assert values(package) == "{}\n"
@@ -69,7 +64,8 @@ def test_what_was_set_can_be_set_elsewhere(package: Path, tmp_path: Path) -> Non
     after = {path.name: path.read_bytes() for path in package.iterdir()}
     for name, data in before.items():
         (package / name).write_bytes(data)
-    set_from(given, package)
+    command = [*COMMAND, "set", str(package), "--values", "-"]
+    subprocess.run(command, input=given.encode(), env=environment(), check=True, capture_output=True)
     assert {path.name: path.read_bytes() for path in package.iterdir()} == after
     (tmp_path / "mine.yaml").write_text(given)
     done("set", package, "--values", tmp_path / "mine.yaml")

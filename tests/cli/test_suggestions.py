@@ -160,6 +160,10 @@ def test_half_a_use_case_is_told_what_it_lacks_and_not_to_type_the_same_again(tm
     for words in (("render", bare.name), ("enable", bare.name), ("deploy", bare.name)):
         said = packyard(*words, cwd=tmp_path).stderr
         assert said.startswith("error: bare: has no kustomization.yaml (write one that lists "), said
+    shutil.copytree(plain, tmp_path / "pkg/run")
+    for words in (("setters", "pkg"), ("explain", "pkg", "A"), ("set", "pkg", "A=1")):
+        said = packyard(*words, cwd=tmp_path).stderr
+        assert said.startswith("error: pkg/run: has no Krmfile (packyard cfg init pkg/run makes one, "), said
     shutil.copytree(bare, plain / "below")
     said = packyard("set", plain.name, "A=1", cwd=tmp_path).stderr
     example = "packyard set 'my app/below' A=1"

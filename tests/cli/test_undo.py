@@ -46,6 +46,7 @@ def test_undo_restores_the_bytes_before_a_cfg_command(package: Path, command: st
     assert after != before
     assert done("undo", cwd=package).split() == sorted(path for path in after if after[path] != before.get(path))
     assert reading.files(package) == before
+    assert "nothing to undo (what `packyard set`" in packyard("undo", cwd=package).stderr
 
 
 @pytest.mark.parametrize("command", COMMANDS)

@@ -9,7 +9,6 @@ import pytest
 
 import tiny
 from packyard.core.bundle import Bundle
-from packyard.core.files.git import Revision
 from packyard.sharing.trust import sbom
 from packyard.sharing.trust.keys import SigningKey
 from packyard.sharing.trust.provenance import Statement
@@ -51,18 +50,12 @@ def file(tmp_path: Path, channel: Path) -> Path:
     """A published tarball with its provenance and SBOM beside it."""
     here = tmp_path / "p.tar.gz"
     here.write_bytes((channel / "1.0/p.tar.gz").read_bytes())
-    _attest(here, None)
-    return here
-
-
-def _attest(file: Path, at: Revision | None, **changes: object) -> None:
-    bundle = Bundle.open(file.read_bytes())
+    bundle = Bundle.open(here.read_bytes())
     described = sbom.to_bytes(bundle)
-    made = Statement(bundle, {}, at, sbom=described)
-    for name, value in changes.items():
-        object.__setattr__(made, name, value)
-    file.with_name("p.tar.gz.sigstore.json").write_bytes(made.to_bytes(KEY))
-    file.with_name("p.tar.gz.spdx.json").write_bytes(described)
+    made = Statement(bundle, {}, None, sbom=described)
+    here.with_name("p.tar.gz.sigstore.json").write_bytes(made.to_bytes(KEY))
+    here.with_name("p.tar.gz.spdx.json").write_bytes(described)
+    return here
 
 
 def test_a_signed_file_is_proved_fact_by_fact(file: Path, config: Path, signed: Path) -> None:

@@ -9,10 +9,9 @@ import pytest
 
 from packyard.core.errors import ConflictError, InputError
 from packyard.sharing.index import access
-from packyard.sharing.index.index import KEY
 from packyard.sharing.publishing.yank import yank
 from packyard.sharing.stores.directory import DirectoryStore
-from sharing.examples import bundle, close, fetch, publish
+from sharing.examples import bundle, close, publish
 
 
 @pytest.fixture
@@ -20,17 +19,6 @@ def store(tmp_path: Path) -> DirectoryStore:
     made = DirectoryStore(tmp_path)
     publish(made, [bundle("bert", "1.0"), bundle("bert", "v1.1"), bundle("gpt", "1.0")])
     return made
-
-
-def test_a_version_is_yanked_and_a_reason_stays(store: DirectoryStore) -> None:
-    entry, is_new = yank(store, "bert@v1.1", "diverges")
-    assert (str(entry), entry.yanked, is_new) == ("bert@v1.1", "diverges", True)
-    assert fetch(store, "bert") == bundle("bert", "1.0")
-    before = store.get(KEY)
-    assert yank(store, "bert@v1.1", "diverges")[1] is False
-    with pytest.raises(ConflictError, match=r"^bert@v1\.1 is yanked: diverges \(a reason never changes\)"):
-        yank(store, "bert@v1.1", "other")
-    assert store.get(KEY) == before
 
 
 @pytest.mark.parametrize("reason", ["", "  ", "a\nb", "\x1b[31m", "x" * 501])

@@ -147,7 +147,7 @@ def set_to(value: str) -> Callable[[Case], object]:
 
 def undo(case: Case) -> None:
     log = case.log()
-    undoing.take_back(log, undoing.last(log, case.root))
+    undoing.take_back(log, undoing.last(log, case.root), merge=lambda _path, _then, _now, back: back)
 
 
 def rearrange(case: Case) -> None:

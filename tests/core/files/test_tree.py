@@ -95,7 +95,7 @@ def test_names_that_are_no_text_are_set_and_taken_back(tmp_path: Path) -> None:
         log=log,
     )
     assert field_values(root) == {"b"}
-    undo.take_back(log, undo.last(log, tmp_path / "top"))
+    undo.take_back(log, undo.last(log, tmp_path / "top"), merge=lambda _path, _then, _now, back: back)
     assert field_values(root) == {"a"}
     interrupted = forked(lambda: set_values(root, {"V": ["c"]}), Faulty(3, None, names=("rename",)))
     assert interrupted.code == -9

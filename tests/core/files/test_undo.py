@@ -1,4 +1,4 @@
-"""Undo restores the earlier bytes, command by command, and never overwrites a later change."""
+"""The step log that undo reads: of one package, after a change that was refused or killed, and damaged."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import pytest
 
 from core.files.krmfiles import one_setter
 from faults import Faulty, forked, recover
-from packyard.core.errors import ConflictError, InputError, UnavailableError
+from packyard.core.errors import InputError, UnavailableError
 from packyard.core.files import undo
 from packyard.core.files.steps import StepLog
 from packyard.using.setting import set_values
@@ -32,42 +32,12 @@ def set_value(log: StepLog, root: Path, value: str) -> None:
 def undone(log: StepLog, root: Path) -> str:
     """Undo a step, and return its title."""
     step = undo.last(log, root)
-    undo.take_back(log, step)
-    return step.title
-
-
-def done_again(log: StepLog, root: Path) -> str:
-    """Do the step again that was undone last, and return its title."""
-    step = undo.undone(log, root)
-    undo.take_back(log, step)
+    undo.take_back(log, step, merge=lambda _path, _then, _now, back: back)
     return step.title
 
 
 def content(root: Path) -> dict[str, bytes]:
     return {file.name: file.read_bytes() for file in root.iterdir()}
-
-
-def test_undo_restores_the_earlier_bytes_and_again_those_before(tmp_path: Path) -> None:
-    log, root = StepLog(tmp_path / "steps"), make(tmp_path / "package")
-    states = [content(root)]
-    for value in ("b", "c", "d"):
-        set_value(log, root, value)
-        states.append(content(root))
-    for state, title in zip(reversed(states[:-1]), ("V=d", "V=c", "V=b"), strict=True):
-        assert undone(log, root) == title
-        assert content(root) == state
-    with pytest.raises(InputError, match=r"nothing to undo .*`lint --fix`"):
-        undone(log, root)
-
-
-def test_undo_refuses_to_write_over_a_later_change(tmp_path: Path) -> None:
-    log, root = StepLog(tmp_path / "steps"), make(tmp_path / "package")
-    set_value(log, root, "b")
-    (root / "r.yaml").write_text('x: mine # {"$openapi":"V"}\n', "utf-8")
-    before = content(root)
-    with pytest.raises(ConflictError, match=r"r\.yaml: was changed since"):
-        undone(log, root)
-    assert content(root) == before
 
 
 def test_undo_of_one_package_leaves_another_alone(tmp_path: Path) -> None:
@@ -113,22 +83,6 @@ def test_a_set_that_was_killed_counts_if_it_was_finished(at: int, tmp_path: Path
     (root / "more.yaml").write_text("mine", "utf-8")
     assert [undone(log, root) for _ in titles] == titles
     assert b"x: a " in content(root)["r.yaml"]
-
-
-def test_redo_makes_again_what_was_undone_but_for_files_that_are_changed_otherwise(tmp_path: Path) -> None:
-    log, root = StepLog(tmp_path / "steps"), make(tmp_path / "package")
-    states = [content(root)]
-    for value in ("b", "c"):
-        set_value(log, root, value)
-        states.append(content(root))
-    assert [undone(log, root), undone(log, root)] == ["V=c", "V=b"]
-    for state, title in zip(states[1:], ("V=b", "V=c"), strict=True):
-        assert done_again(log, root) == title
-        assert content(root) == state
-    assert [undone(log, root), undone(log, root)] == ["V=c", "V=b"]
-    set_value(log, root, "d")
-    with pytest.raises(ConflictError, match="was changed since"):
-        done_again(log, root)
 
 
 ENTRY = {"root": "/R", "title": "t", "ends": "done", "instead": "", "files": {"r.yaml": [1, 1]}}

@@ -53,7 +53,7 @@ WAYS: dict[str, tuple[Callable[[Path], object], str]] = {
     ),
     "replacements above": (
         text(KUSTOMIZATION, "resources:", "replacements: [{path: ../../../secret}]\nresources:"),
-        f"{KUSTOMIZATION}:4:16: replacements.path: '../../../secret' leads to",
+        f"{KUSTOMIZATION}:4:23: replacements.path: '../../../secret' leads to",
     ),
     "a linked option": (
         lambda root: [

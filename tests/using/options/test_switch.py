@@ -84,14 +84,6 @@ def test_adds_a_line_that_kustomize_reads_and_changes_no_other_byte(
     assert left.rstrip("\n") == gone.rstrip("\n")
 
 
-def test_two_are_enabled_or_none(root: Path) -> None:
-    directory = root / optioned.SINGLE
-    before = reading.files(root)
-    with pytest.raises(InputError, match=r"there is no option 'quee' \(did you mean 'queue'\?\)"):
-        enable(directory, "debug", "quee")
-    assert reading.files(root) == before
-
-
 @pytest.mark.parametrize("name", ["../options/queue", "..", ".", "", "a\0b", "/etc", "queue/.", ".git", "\u202e"])
 def test_refuses_what_is_no_name(root: Path, name: str) -> None:
     before = reading.files(root)

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import argparse
 import os
+from contextlib import suppress
 from pathlib import Path
 from shlex import quote
 
@@ -98,12 +99,13 @@ def _directory(word: str, flag: str | None, form: str) -> int:
     digests = {path: Digest.of(data) for path, data in compared.files(folder).items()}
     different = {path: state for path, state in described.different(digests).items() if path.startswith(below)}
     base, values = offer.bundle if offer else package.kept(), ""
-    if base and different:
-        merged = upgrade(folder, base, base, dry_run=True).merged  # what somebody set, enabled and edited since
-        wrong = {*merged.edited, *(os.path.relpath(conflict.file, folder) for conflict in merged.conflicts)}
-        for path in [path for path, state in different.items() if state == "changed" and path not in wrong]:
-            different[path] = "set"
-        values = ", ".join(sorted({name for _, name in (*merged.values, *merged.options)}))
+    with suppress(InputError):  # where a file cannot be read, all that differs was edited
+        if base and different:
+            merged = upgrade(folder, base, base, dry_run=True).merged  # what somebody set, enabled and edited since
+            wrong = {*merged.edited, *(os.path.relpath(conflict.file, folder) for conflict in merged.conflicts)}
+            for path in [path for path, state in different.items() if state == "changed" and path not in wrong]:
+                different[path] = "set"
+            values = ", ".join(sorted({name for _, name in (*merged.values, *merged.options)}))
     row = (described.name, described.version, [*different.items()], offer is not None, offer and offer.index)
     edited = [(path, state) for path, state in different.items() if state != "set"]
     if DIRECTORY.show([row], form):

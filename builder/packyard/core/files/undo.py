@@ -14,11 +14,6 @@ from packyard.core.files.tree import Tree
 Merge = Callable[[str, "bytes | None", "bytes | None", "bytes | None"], "bytes | None"]
 
 
-def refuse_edits(path: str, *_: bytes | None) -> bytes | None:
-    """Merge nothing: a file that was edited since is refused."""
-    raise ConflictError(Problem("was changed since; nothing was taken back", file=path))
-
-
 def newer(log: StepLog, step: Step, *directories: Path) -> Step | None:
     """Return the newest step below one of the directories, if that is newer than this one: the files do not show it."""
     newest = next(_steps(log, DONE, directories), None)
@@ -51,7 +46,7 @@ def _steps(log: StepLog, state: str, directories: Sequence[Path]) -> Iterator[St
     return (step for step in log.steps(state) if step.touches(*directories))
 
 
-def take_back(log: StepLog, step: Step, *, merge: Merge = refuse_edits) -> Contents:
+def take_back(log: StepLog, step: Step, *, merge: Merge) -> Contents:
     """Undo a step, or do it again if it was undone; return the bytes that its files get.
 
     Edits by hand stay where ``merge`` can keep them; otherwise `ConflictError` is raised, and nothing changes.

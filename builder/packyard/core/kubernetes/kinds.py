@@ -63,9 +63,10 @@ def is_kind(root: MappingNode, group: str, *kinds: str) -> bool:
     return kind_of(root) in ((group, kind) for kind in kinds)
 
 
-def is_local(value: object) -> bool:
-    """Say whether kustomize leaves out an object for what its annotation `LOCAL` says, if it has one: any but false."""
-    return value not in (None, "false")
+def is_local(root: Node | None) -> bool:
+    """Say whether kustomize leaves out an object for what its annotation `LOCAL` says: any text but false."""
+    value = root.scalar("metadata", "annotations", LOCAL) if root else None
+    return value is not None and value.value != "false"
 
 
 def namespace_of(root: MappingNode) -> str:

@@ -30,6 +30,14 @@ GROUP = "kustomize.config.k8s.io"
 #: The apiVersion of each kind.
 VERSIONS = {"Kustomization": f"{GROUP}/v1beta1", "Component": f"{GROUP}/v1alpha1"}
 
+#: Every field that kustomize has, or had.
+FIELDS = (
+    *("apiVersion", "kind", "metadata", "resources", "bases", "components", "crds", "configurations", "openapi"),
+    *("patches", "patchesStrategicMerge", "patchesJson6902", "replacements", "vars", "images", "imageTags", "replicas"),
+    *("namespace", "namePrefix", "nameSuffix", "labels", "commonLabels", "commonAnnotations", "buildMetadata"),
+    *("configMapGenerator", "secretGenerator", "generatorOptions", "generators", "transformers", "validators"),
+    *("helmCharts", "helmGlobals", "helmChartInflationGenerator", "sortOptions", "inventory"),
+)
 #: The fields that list the files and folders that a kustomization is built on.
 LISTED = ("resources", "bases", "components")
 #: The fields that list what may be the folder of another kustomization.

@@ -7,6 +7,8 @@ from __future__ import annotations
 
 import re
 
+from packyard.core.errors import shown
+
 _QUANTITY = re.compile(r"([-+]?)([0-9]*)(?:\.([0-9]*))?(?:[eE]([-+]?[0-9]{1,3})|([numkMGTPE]?|[KMGTPE]i))\Z")
 _DECIMAL = {"n": -9, "u": -6, "m": -3, "": 0, "k": 3, "M": 6, "G": 9, "T": 12, "P": 15, "E": 18}
 _MOST = (2**63 - 1) * 10**9
@@ -26,3 +28,11 @@ def parse(text: str) -> int | None:
     amount = int(whole + fraction) * factor * 10 ** max(shift, 0)
     nanos: int = min(-(-amount // 10 ** max(-shift, 0)), _MOST)
     return -nanos if sign == "-" else nanos
+
+
+def thousandths(text: str) -> int:
+    """Return the amount in thousandths, rounded up, for expressions; raise `ValueError` for what is no quantity."""
+    amount = parse(text)
+    if amount is None:
+        raise ValueError(f"{shown(text, quoted=True)} is not a quantity")
+    return -(-amount // 10**6)

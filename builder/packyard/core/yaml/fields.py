@@ -6,6 +6,7 @@ Faults are gathered, each with file, line, column and path, and raised together 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from posixpath import dirname, join, relpath
 
 from packyard.core.errors import InputError, Problem, suggest
 from packyard.core.yaml.document import only
@@ -52,6 +53,18 @@ class Fields:
                 self.fault(node, key, f"{text!r} {problem.message}")
             return False
         return True
+
+    def find_file(self, node: Node, key: str, folder: str, sources: Sources) -> str | None:
+        """Return the path of a file that a scalar names from a folder, or note why there is none."""
+        name = node.value if isinstance(node, Scalar) else ""
+        path = join(folder, name)
+        if not self.reach(node, key, name, path, sources):
+            return None
+        if not sources.is_file(path):
+            beside = (relpath(each, folder) for each in sources.list(dirname(path)))
+            self.fault(node, key, f"no file {name!r}", suggest(name, beside))
+            return None
+        return path
 
     def expect_header(self, api_version: str, *kinds: str) -> str:
         """Ask for apiVersion and one of some kinds, and return the kind."""
@@ -129,8 +142,8 @@ class Fields:
         return None if node is None else Fields(node, self.file, self._path(key), self.problems)
 
     def elsewhere(self, key: str, hint: str, message: str = "does not stand here") -> None:
-        """Refuse a key that another file has, or another program, and say which."""
-        if self.node and (node := self.node.get(key)) is not None:
+        """Refuse a key that nobody asked for, which another file has, or another program, and say which."""
+        if key not in self._known and self.node and (node := self.node.get(key)) is not None:
             self._known.append(key)
             self.fault(node, key, message, hint)
 

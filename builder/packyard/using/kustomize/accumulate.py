@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 from packyard.core.errors import InputError, Problem
-from packyard.core.kubernetes.kinds import LOCAL, is_local
+from packyard.core.kubernetes.kinds import is_local
 from packyard.core.yaml import layout, make
 from packyard.core.yaml.document import entries
 from packyard.core.yaml.node import MappingNode, Node, Scalar, SequenceNode
@@ -60,8 +60,7 @@ class SourceObject:
     @property
     def is_local(self) -> bool:
         """Whether the object only serves composing."""
-        value = self.root.find("metadata", "annotations", LOCAL)
-        return is_local(value.value if isinstance(value, Scalar) else None)
+        return is_local(self.root)
 
     def write(self) -> bytes:
         """Return the object's file."""

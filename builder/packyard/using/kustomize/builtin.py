@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from packyard.core.errors import BeyondError, InputError, Problem
-from packyard.core.kubernetes.kinds import LOCAL, is_local
+from packyard.core.kubernetes.kinds import LOCAL
 from packyard.core.yaml.document import walk
 from packyard.core.yaml.node import MappingNode
 from packyard.using.kustomize import manifest, namespace, references, supported
@@ -102,7 +102,7 @@ def _check_identities(items: Sequence[Object], complaint: str) -> None:
 
 def _is_local(item: Object) -> bool:
     annotations = item.metadata.get("annotations")
-    return isinstance(annotations, dict) and is_local(annotations.get(LOCAL))
+    return isinstance(annotations, dict) and annotations.get(LOCAL, "false") != "false"
 
 
 def _order(item: Object) -> tuple[int, str, str]:

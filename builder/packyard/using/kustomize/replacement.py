@@ -16,7 +16,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from posixpath import dirname, join
+from posixpath import dirname
 
 from packyard.core.errors import InputError, Problem
 from packyard.core.yaml.fields import Fields
@@ -58,13 +58,12 @@ def read(parent: Fields, node: Node, path: str, sources: Sources) -> list[Replac
         replacement = _read(path, parent.file, parent, node, "replacements")
         return [replacement] if replacement else []
     fields = Fields(node, parent.file, "replacements", parent.problems)
-    name = fields.text("path")
+    fields.text("path")
     fields.done()
-    file = join(dirname(path), name)
-    if not fields.reach(node, "path", name, file, sources) or not sources.is_file(file):
-        fields.fault(node, "path", f"no file {name!r}")
+    name = fields.find_file(path_node, "path", dirname(path), sources)
+    if name is None:
         return []
-    file = sources.resolve(file)
+    file = sources.resolve(name)
     roots = [document.root for document in sources.documents(file)]
     if len(roots) != 1 or not isinstance(roots[0], SequenceNode):
         raise InputError(Problem("must hold one list of replacements", file=sources.shown(file)))

@@ -27,7 +27,7 @@ from packyard.core.kubernetes import kustomization
 from packyard.core.yaml import aliases, strict
 from packyard.core.yaml.document import decode, entries, items, only, parse_one, parse_text, scalars
 from packyard.core.yaml.fields import Fields
-from packyard.core.yaml.node import Document, MappingNode, Node, Scalar, SequenceNode, Source
+from packyard.core.yaml.node import Document, MappingNode, Node, Scalar, Source
 from packyard.core.yaml.span import embedded
 from packyard.core.yaml.values import is_null, is_plain_text, listed
 from packyard.using.kustomize import generator, objects, patch, references, selector
@@ -121,31 +121,25 @@ class _Reader:
             _refuse_others(root, _FIELDS if kind == "Kustomization" else _COMPONENT_FIELDS, kind)
         else:
             root.children = [entry for entry in root.entries if entry.name in _TRIED]
-        resources, problems = _paths(root.get("resources"), "resources", "the path of a file")
-        components, faults = _paths(root.get("components"), "components", "the path of a folder")
-        problems = [*problems, *_wrong_header(root, kind), *faults]
-        namespace = root.get("namespace")
-        if namespace is not None and not _is_text(namespace) and not is_null(namespace):
-            problems.append(namespace.problem("namespace must be text", "put it in quotes"))
-        refuse(problems)
+        refuse(_wrong(root, kind))
         if is_empty:
             raise InputError(Problem("is empty, and kustomize refuses it", file=str(file), line=1))
-        sources = _sources(file, resources, self.budget)
+        sources = _sources(file, scalars(root.get("resources")), self.budget)
         return Part(
             folder=os.path.realpath(folder),
             objects=tuple(("", node) for source in sources for node in objects.read(source)),
-            components=tuple(self._components(file.parent, components)),
+            components=tuple(self._components(file.parent, scalars(root.get("components")))),
             generated=tuple(_generated(root, file, self.budget)),
             references=tuple(_references(root, file, self.budget)),
             patches=tuple(_patches(root, file, self.budget)),
-            namespace="" if namespace is None or is_null(namespace) else root.text("namespace"),
+            namespace="" if is_null(root.get("namespace")) else root.text("namespace"),
         )
 
     def _components(self, folder: Path, nodes: Sequence[Scalar]) -> Iterator[Part]:
-        listed: dict[str, Scalar] = {}
+        taken: dict[str, Scalar] = {}
         for node in nodes:
             real = self._component(folder, node)
-            first = listed.setdefault(real, node)
+            first = taken.setdefault(real, node)
             if first is not node:
                 line = first.source.locate(first.start)[0]
                 message = f"component {node.value!r} is listed twice, first in line {line}"
@@ -181,23 +175,21 @@ def _sources(file: Path, resources: Sequence[Scalar], budget: Budget) -> list[So
     return every(lambda node: _read_beside(node, file, budget, "resource"), resources)
 
 
-def _wrong_header(root: MappingNode, kind: str) -> Iterator[Problem]:
+def _wrong(root: MappingNode, kind: str) -> Iterator[Problem]:
     for name, expected in (("apiVersion", kustomization.VERSIONS[kind]), ("kind", kind)):
         value = root.get(name)
         if value is not None and root.text(name) not in ("", expected):
             yield value.problem(f"{name} is {root.text(name)!r}, not {expected!r}", HINT)
     if kind == "Component" and root.text("kind") != kind and root.get("kind") is None:
         yield root.problem("a component is of kind Component", "kind: Component")
-
-
-def _paths(node: Node | None, field: str, what: str) -> tuple[tuple[Scalar, ...], list[Problem]]:
-    if node is None or is_null(node):
-        return (), []
-    if not isinstance(node, SequenceNode):
-        return (), [node.problem(f"{field} must be a list")]
-    values = [item.value for item in node.items]
-    faults = [item.problem(f"one of {field} must be {what}") for item in values if not _is_text(item)]
-    return tuple(item for item in values if isinstance(item, Scalar)), faults
+    namespace = root.get("namespace")
+    if namespace is not None and not _is_text(namespace) and not is_null(namespace):
+        yield namespace.problem("namespace must be text", "put it in quotes")
+    for field, what in (("resources", "file"), ("components", "folder")):
+        nodes = items(listed(root, field))
+        yield from (
+            node.problem(f"one of {field} must be the path of a {what}") for node in nodes if not _is_text(node)
+        )
 
 
 def _generated(root: MappingNode, file: Path, budget: Budget) -> Iterator[Generated]:
@@ -239,27 +231,24 @@ def _patches(root: MappingNode, file: Path, budget: Budget) -> Iterator[Patch]:
             raise InputError(entry.problem("a patch must be a mapping with path or patch"))
         _refuse_others(entry, _PATCH_FIELDS, "patch")
         fields = Fields(entry, str(file), "patches")
-        target = selector.read(fields, "target")
-        for key in ("path", "patch"):
-            fields.text(key, "")
+        target, path, text = selector.read(fields, "target"), fields.text("path", ""), fields.text("patch", "")
         fields.done()
-        yield Patch(_document(entry, file, budget), target, entry)
+        if bool(path) == bool(text):
+            raise InputError(entry.problem("a patch has either a path or a patch"))
+        node = entry.get("path" if path else "patch")
+        assert isinstance(node, Scalar)
+        source = _read_beside(node, file, budget, "patch") if path else embedded(node)
+        yield Patch(_document(node, source, source.text if path else text.lstrip()), target, entry)
 
 
-def _document(entry: MappingNode, file: Path, budget: Budget) -> Document:
-    """Return what a patch does; in place or in a file beside the kustomization."""
-    path, inline = entry.get("path"), entry.get("patch")
-    nodes = [node for node in (path, inline) if isinstance(node, Scalar) and node.value]
-    if len(nodes) != 1:
-        raise InputError(entry.problem("a patch has either a path or a patch"))
-    source = _read_beside(nodes[0], file, budget, "patch") if nodes[0] is path else embedded(nodes[0])
-    text = source.text if nodes[0] is path else nodes[0].value.lstrip()
+def _document(node: Scalar, source: Source, text: str) -> Document:
+    """Return what a patch does, which stands in a source; ``node`` is its place in the kustomization."""
     if text.startswith("[") and not is_json(text):
-        raise InputError(nodes[0].problem("a patch that begins with [ must be JSON", "write an operation a line"))
+        raise InputError(node.problem("a patch that begins with [ must be JSON", "write an operation a line"))
     documents = aliases.read(source)
     if len(patch.filled(documents)) > 1:
         message = "several patches in one entry are not supported by packyard's own build"
-        raise BeyondError(nodes[0].problem(message, HINT))
+        raise BeyondError(node.problem(message, HINT))
     document = patch.only_document(documents, source.name)
     assert document.root is not None
     strict.to_value(document.root)  # which refuses what kustomize would read otherwise

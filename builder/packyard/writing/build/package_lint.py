@@ -134,8 +134,7 @@ def _judged(
 def _option(here: Workspace, name: str) -> Option:
     """Read an option, as its author wrote it."""
     part = parts.read(here.sources, here.overlay_dir(KIND, name), "Component")
-    is_read = parts.has_kustomization(here.sources, part.folder)
-    return Option(name, part, needed(here.sources.read(parts.file_of(here.sources, part.folder))) if is_read else ())
+    return Option(name, part, needed(here.sources.read(parts.file_of(here.sources, part.folder))))
 
 
 def package_files(draft: Draft) -> list[PackageFiles]:

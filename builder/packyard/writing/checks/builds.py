@@ -17,7 +17,7 @@ from dataclasses import dataclass, field
 
 from packyard.core.errors import InputError, suggest
 from packyard.core.kubernetes import images, kustomization
-from packyard.core.kubernetes.kinds import LOCAL, is_local
+from packyard.core.kubernetes.kinds import is_local
 from packyard.core.kubernetes.kustomization import GROUP, NAMES, referred
 from packyard.core.yaml import aliases, make
 from packyard.core.yaml.document import items, mappings
@@ -277,11 +277,6 @@ def _objects(documents: Iterable[Document]) -> Iterator[MappingNode]:
 
 def _is_object(root: MappingNode) -> bool:
     """Say whether a document is applied as it stands: no kustomization, and nothing local or encrypted."""
-    local = root.find("metadata", "annotations", LOCAL)
-    is_left_out = local is not None and is_local(local.value if isinstance(local, Scalar) else None)
     is_encrypted = root.find("sops", "mac") is not None
-    return (
-        bool(root.text("kind"))
-        and not root.text("apiVersion").startswith(f"{GROUP}/")
-        and not (is_left_out or is_encrypted)
-    )
+    is_kustomization = root.text("apiVersion").startswith(f"{GROUP}/")
+    return bool(root.text("kind")) and not (is_kustomization or is_encrypted or is_local(root))

@@ -64,7 +64,7 @@ def _environment() -> cel.Env:
         variables=dict.fromkeys(VARIABLES, cel.Type.DYN),
         extensions=[bindings, math, ext_optional.ExtOptional(), ext_strings.ExtStrings()],
         functions=[
-            _function("quantity", _thousandths, cel.Type.INT),
+            _function("quantity", quantity.thousandths, cel.Type.INT),
             _function("isQuantity", lambda text: quantity.parse(text) is not None, cel.Type.BOOL),
             _function("near", _near, cel.Type.STRING, takes=(_TEXT, cel.Type.LIST)),
             _function("isCIDR", _is_network, cel.Type.BOOL),
@@ -107,13 +107,6 @@ def _contains(network: str, candidate: str) -> bool:
     outer, inner = ip_network(network, strict=False), ip_network(candidate, strict=False)
     # Of one version, which mypy does not see.
     return outer.version == inner.version and inner.subnet_of(outer)  # type: ignore[arg-type]
-
-
-def _thousandths(text: str) -> int:
-    amount = quantity.parse(text)
-    if amount is None:
-        raise ValueError(f"{text!r} is not a quantity")
-    return -(-amount // 10**6)
 
 
 if __name__ == "__main__":

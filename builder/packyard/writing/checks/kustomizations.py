@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterator
 from packyard.core.errors import suggest
 from packyard.core.kubernetes import images, kustomization, pods
 from packyard.core.kubernetes.kinds import called
-from packyard.core.kubernetes.kustomization import GROUP, NAMES
+from packyard.core.kubernetes.kustomization import FIELDS, GROUP, NAMES
 from packyard.core.yaml.document import mappings, scalars
 from packyard.core.yaml.node import MappingNode, Scalar
 from packyard.writing.checks.builds import Build
@@ -25,13 +25,6 @@ from packyard.writing.checks.parsed import Parsed
 #: Says whether the tree has a file or a folder of this path; None where the path leads out of it.
 Exists = Callable[[str], "bool | None"]
 
-_FIELDS = (
-    *("apiVersion", "kind", "metadata", "resources", "bases", "components", "crds", "configurations", "openapi"),
-    *("patches", "patchesStrategicMerge", "patchesJson6902", "replacements", "vars", "images", "imageTags", "replicas"),
-    *("namespace", "namePrefix", "nameSuffix", "labels", "commonLabels", "commonAnnotations", "buildMetadata"),
-    *("configMapGenerator", "secretGenerator", "generatorOptions", "generators", "transformers", "validators"),
-    *("helmCharts", "helmGlobals", "helmChartInflationGenerator", "sortOptions", "inventory"),
-)
 _LISTS = ("resources", "components", "bases", "crds", "configurations", "generators", "transformers", "validators")
 _REMOTE = re.compile(r"[a-z][a-z0-9+.-]*::?/?/|git@|[^/]*\.[a-z]{2,}/.|.*(\?|\.git\b)", re.IGNORECASE)
 
@@ -59,9 +52,9 @@ def _is_kustomization(root: MappingNode) -> bool:
 
 def _fields(root: MappingNode) -> Iterator[Finding]:
     for entry in root.entries:
-        if entry.name not in _FIELDS:
+        if entry.name not in FIELDS:
             message = f"kustomize knows no field {entry.name!r}"
-            yield breach("unknown-kustomize-field", entry, message, suggest(entry.name, _FIELDS))
+            yield breach("unknown-kustomize-field", entry, message, suggest(entry.name, FIELDS))
     namespace = root.entry("namespace")
     if namespace and namespace.text == "default":
         message = "everything goes into the namespace default, whatever namespace kubectl is told"

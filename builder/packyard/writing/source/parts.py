@@ -7,11 +7,11 @@ refused by name and line, rather than to compose something else than kustomize w
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import PurePosixPath
-from posixpath import basename, dirname, join, normpath, relpath
+from posixpath import basename, dirname, join, normpath
 
-from packyard.core.errors import InputError, Problem, suggest
+from packyard.core.errors import InputError, Problem
 from packyard.core.kubernetes import kustomization
 from packyard.core.yaml import aliases
 from packyard.core.yaml.document import decode, only
@@ -30,12 +30,6 @@ from packyard.writing.source.workspace import PODS
 
 #: How many kustomizations a use case may be made of, and how deep they may build on each other.
 MAX_PARTS, MAX_DEPTH = 500, 32
-#: Fields of kustomize that no part may have.
-_NOT_COMPOSED = (
-    *("namePrefix", "nameSuffix", "namespace", "commonLabels", "commonAnnotations", "replicas", "vars", "crds"),
-    *("bases", "patchesStrategicMerge", "patchesJson6902", "secretGenerator", "generatorOptions", "generators"),
-    *("transformers", "validators", "helmCharts", "helmGlobals", "openapi", "buildMetadata", "sortOptions"),
-)
 
 
 def read(sources: Sources, folder: str, kind: str, within: tuple[str, ...] = ()) -> Part:
@@ -76,15 +70,14 @@ def _read(sources: Sources, folder: str, kind: str, within: tuple[str, ...]) -> 
     listed = fields.items("configMapGenerator")
     generated = [made for node in listed if (made := generator.read(fields, node, finder))]
     listed = fields.items("configurations")
-    named = [path for node in listed if (path := _file(sources, fields, node, "configurations", folder))]
+    named = [path for node in listed if (path := fields.find_file(node, "configurations", folder, sources))]
     configurations = [sources.resolve(path) for path in named]
     patches = read_patches(sources, fields, "patches", file)
     listed = fields.items("replacements")
     replacements = [item for node in listed for item in replacement.read(fields, node, file, sources)]
     changes = transformers.read(fields, file) if kind == "Kustomization" else []
-    for key in (*_NOT_COMPOSED, *transformers.KEYS):
-        if key not in transformers.KEYS or kind == "Component":
-            fields.elsewhere(key, "", "packyard does not compose it")
+    for key in kustomization.FIELDS:
+        fields.elsewhere(key, "", "packyard does not compose it")
     fields.done()
     return Part(
         folder=folder,
@@ -152,54 +145,39 @@ def read_patches(
 
     A plain text is a path, from the folder of the listing file ``path``. ``pods`` gets those of pods, if any may be.
     """
-    patches = []
-    for node in parent.items(key):
-        file = join(dirname(path), node.value) if isinstance(node, Scalar) else ""
-        if pods is not None and file and _patches_pods(sources, file):
-            pods += pod_patch.read(sources, normpath(file))
-        elif patch := _patch(sources, parent, node, path, key):
-            patches.append(patch)
-    return patches
+    patches = [_patch(sources, parent, node, path, key, pods) for node in parent.items(key)]
+    return [patch for patch in patches if patch]
 
 
-def _patch(sources: Sources, parent: Fields, node: Node, listing: str, key: str) -> Patch | None:
-    if isinstance(node, Scalar):
-        return _patch_of_file(sources, parent, node, key, listing, node, None)
-    fields = Fields(node, parent.file, f"{parent.path}.{key}" if parent.path else key, parent.problems)
-    inline, path = fields.text("patch", ""), fields.anything("path")
-    target = selector.read(fields, "target")
-    fields.done()
-    if bool(inline) == bool(path):
-        fields.fault(node, "", "needs either path or patch")
-        return None
-    if path:
-        return _patch_of_file(sources, fields, path, "path", listing, node, target)
-    text = fields.node.get("patch") if fields.node else None
-    assert isinstance(text, Scalar)
-    document = patch.only_document(aliases.read(embedded(text), sources.memo), fields.file)
-    return Patch(document, target, node, listing, node.source.locate(node.start)[0])
-
-
-def _patch_of_file(
-    sources: Sources, fields: Fields, node: Node, key: str, listing: str, entry: Node, target: Mapping[str, str] | None
+def _patch(
+    sources: Sources, parent: Fields, entry: Node, listing: str, key: str, pods: list[PodPatch] | None
 ) -> Patch | None:
-    path = _file(sources, fields, node, key, dirname(listing))
-    if path is None:
-        return None
-    documents = sources.documents(path)
-    if pod_patch.is_one(documents):
+    fields, node, target = parent, entry, None
+    if not isinstance(entry, Scalar):
+        fields = Fields(entry, parent.file, f"{parent.path}.{key}" if parent.path else key, parent.problems)
+        inline, path = fields.text("patch", ""), fields.anything("path")
+        target = selector.read(fields, "target")
+        fields.done()
+        if bool(inline) == bool(path):
+            fields.fault(entry, "", "needs either path or patch")
+            return None
+        if path is None:
+            text = fields.node.get("patch") if fields.node else None
+            assert isinstance(text, Scalar)
+            document = patch.only_document(aliases.read(embedded(text), sources.memo), fields.file)
+            return Patch(document, target, entry, listing, entry.source.locate(entry.start)[0])
+        node, key = path, "path"
+    file = fields.find_file(node, key, dirname(listing), sources)
+    documents = sources.documents(file) if file else []
+    if file and pods is not None and node is entry and pod_patch.is_one(documents):
+        pods += pod_patch.read(sources, normpath(file))
+    elif file and pod_patch.is_one(documents):
         hint = f"name the file {PODS}, and take it out of this list"
-        fields.fault(node, key, f"{basename(path)!r} patches pods, which kustomize cannot", hint)
-        return None
-    document = patch.only_document(documents, sources.shown(path))
-    return Patch(document, target, entry, normpath(path), file=sources.resolve(path))
-
-
-def _patches_pods(sources: Sources, file: str) -> bool:
-    try:
-        return sources.is_file(file) and pod_patch.is_one(sources.documents(file))
-    except InputError:  # which is told where the patch is read
-        return False
+        fields.fault(node, key, f"{basename(file)!r} patches pods, which kustomize cannot", hint)
+    elif file:
+        document = patch.only_document(documents, sources.shown(file))
+        return Patch(document, target, entry, normpath(file), file=sources.resolve(file))
+    return None
 
 
 def _finder(sources: Sources, folder: str) -> generator.Find:
@@ -214,19 +192,6 @@ def _finder(sources: Sources, folder: str) -> generator.Find:
         return None if fields.problems else Source(shown, "".join(decode(sources.read(file), shown)))
 
     return find
-
-
-def _file(sources: Sources, fields: Fields, node: Node, key: str, folder: str) -> str | None:
-    """Return the path of a file that a kustomization in a folder names."""
-    name = node.value if isinstance(node, Scalar) else ""
-    path = join(folder, name)
-    if not fields.reach(node, key, name, path, sources):
-        return None
-    if not sources.is_file(path):
-        beside = (relpath(each, folder) for each in sources.list(dirname(path)))
-        fields.fault(node, key, f"no file {name!r}", suggest(name, beside))
-        return None
-    return path
 
 
 def _references(sources: Sources, file: str) -> Iterator[FieldSpec]:

@@ -138,15 +138,11 @@ def read(root_dir: Path, memo: Memo | None = None, libraries: Sequence[Library] 
     if workspace.channel and not _CHANNEL.fullmatch(workspace.channel):
         problem = f"{workspace.channel!r} is not the address of a channel that READMEs can name"
         fields.fault(fields.node, "channel", problem, "give one such as https://models.example.com, without a password")
-    for key in ("prefix", "license"):
-        named = fields.node.get(key) if fields.node else None
-        if not isinstance(named, Scalar):
-            continue
-        is_reached = key != "license" or fields.reach(named, key, named.value, named.value, sources)
-        if key == "license" and is_reached and not sources.is_file(named.value):
-            fields.fault(named, key, f"no file {named.value!r}")
-        if key == "prefix" and not is_prefix(workspace.prefix):
-            fields.fault(named, key, f"{named.value!r} must be words joined by slashes")
+    prefix, license_node = fields.anything("prefix"), fields.anything("license")
+    if isinstance(prefix, Scalar) and not is_prefix(workspace.prefix):
+        fields.fault(prefix, "prefix", f"{prefix.value!r} must be words joined by slashes")
+    if isinstance(license_node, Scalar):
+        fields.find_file(license_node, "license", "", sources)
     fields.done()
     return workspace
 

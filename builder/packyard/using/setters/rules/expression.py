@@ -19,7 +19,6 @@ from collections.abc import Iterator, Mapping
 from functools import cache
 from typing import TYPE_CHECKING
 
-from packyard.core.errors import shown
 from packyard.core.kubernetes import quantity
 
 if TYPE_CHECKING:
@@ -126,7 +125,7 @@ def _compile(text: str, types: tuple[tuple[str, str], ...]) -> cel.Expression:
     if len(text) > _LONGEST:
         raise ExpressionError(f"the expression is longer than {_LONGEST} characters", 0, "make it several rules")
     variables = {name: cel.Type(kind) for name, kind in types} | {_has(name): cel.Type.BOOL for name, _ in types}
-    overload = cel.Overload("quantity", cel.Type.INT, [cel.Type.STRING], impl=_thousandths)
+    overload = cel.Overload("quantity", cel.Type.INT, [cel.Type.STRING], impl=quantity.thousandths)
     # The library imports protobuf where it is installed, which takes ten times as long as all else, and is not needed.
     sys.modules.setdefault("google.protobuf", None)  # type: ignore[arg-type]
     try:
@@ -143,13 +142,6 @@ def _compile(text: str, types: tuple[tuple[str, str], ...]) -> cel.Expression:
     finally:
         if sys.modules["google.protobuf"] is None:
             del sys.modules["google.protobuf"]
-
-
-def _thousandths(text: str) -> int:
-    amount = quantity.parse(text)
-    if amount is None:
-        raise ValueError(f"{shown(text, quoted=True)} is not a quantity")
-    return -(-amount // 10**6)
 
 
 def _described(text: str, error: str) -> ExpressionError:

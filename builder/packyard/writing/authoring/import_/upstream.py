@@ -21,7 +21,7 @@ from posixpath import join, normpath, relpath
 
 from packyard.core.errors import InputError, Problem, every, refuse
 from packyard.core.kubernetes import kustomization
-from packyard.core.kubernetes.kinds import LOCAL, is_local
+from packyard.core.kubernetes.kinds import is_local
 from packyard.core.yaml import layout, make, proof
 from packyard.core.yaml.document import parse_text, scalars, source_of, walk
 from packyard.core.yaml.edit import Edit, exchange
@@ -187,7 +187,7 @@ class Upstream:
         refuse(fault for some in documents.values() for document in some if (fault := _fault(document)))
         objects: list[object] = []
         for name, some in documents.items():
-            own = [to_value(document.root) for document in some if not _is_local(document.root)]
+            own = [to_value(document.root) for document in some if not is_local(document.root)]
             if own:
                 self._add(part, relpath(name, folder or "."))
                 part.listed.append(_listing(relpath(name, folder or ".")))
@@ -369,11 +369,6 @@ def _fault(document: Document) -> Problem | None:
     hint = "complete it, or import a copy of the folder without this file"
     message = "is not an object that kustomize builds: apiVersion, kind and metadata.name are needed"
     return root.problem(message, hint) if root else None
-
-
-def _is_local(root: Node | None) -> bool:
-    value = root.scalar("metadata", "annotations", LOCAL) if root else None
-    return is_local(value.value if value else None)
 
 
 def _is_file(sources: Sources, path: str) -> bool:
