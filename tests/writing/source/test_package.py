@@ -114,7 +114,10 @@ def test_an_order_that_cannot_be_kept_is_refused_once(tree: Path, change: str, e
 @pytest.mark.parametrize(
     ("change", "expected"),
     [
-        ("[claim, export] -> [clam, export]", "7:30: useCases.one.storage: no folder 'clam' in "),
+        (
+            "[claim, export] -> [clam, export]",
+            "7:30: useCases.one.storage: no folder 'clam' in overlays/storage/ (did you mean 'claim'?)",
+        ),
         ("[claim, export] -> [claim, claim]", "7:30: useCases.one.storage: names 'claim' twice"),
         ("[zoo] -> [zo]", "7:57: useCases.one.programs: no folder 'zo' in "),
         ("{base: look} -> {base: lok}", "13:23: useCases.look/inside.base: no folder 'lok' in "),
@@ -136,6 +139,7 @@ def test_a_fault_is_named_by_its_place(tree: Path, change: str, expected: str) -
         read(tree, change)
     found = [str(problem).removeprefix(f"{tree}/packages/bert-k8s/package.yaml:") for problem in raised.value.problems]
     assert any(problem.startswith(expected) for problem in found), found
+    assert not any("''" in problem for problem in found), "a name that is missing is told once"
 
 
 @pytest.mark.parametrize(

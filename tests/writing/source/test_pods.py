@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -260,7 +261,10 @@ FAULTS = {
     "append:": ("apend:", "pods.yaml:4:1: apend: is not a known key (did you mean 'append'?)"),
     "append: [tolerations]": ("append: [toleration]", "pods.yaml:4:10: append: 'toleration' is no field of this patch"),
     "  - name: (drive|work)": ("  - tty: true", "pods.yaml:15:5: spec.containers: a container needs a name"),
-    "limits: {gpu: null}": ("limits: {$patch: replace}", "$patch: is not for patches of pods (null takes"),
+    "limits: {gpu: null}": (
+        "limits: {$patch: replace}",
+        "(null takes a field out; to take an item out, list a strategic merge with $patch",
+    ),
     "(drive|work)": ("(drive|work", "must be a regular expression"),
     "metadata: {labels: {l: m}}": ("metadata: {label: {l: m}}", "pods.yaml:5:12: metadata.label: is not a known key"),
     "    emptyDir: null\n": ("    emptyDir: a\n", "pods.yaml:10:15: emptyDir is a text here and a mapping or list in"),
@@ -279,6 +283,33 @@ def test_a_wrong_patch_is_refused_by_file_and_line(text: str, root: Path) -> Non
     with pytest.raises(InputError) as raised:
         composed(root)
     assert expected in str(raised.value)
+
+
+@pytest.mark.parametrize(
+    ("container", "expected"),
+    [
+        ("name: wrok, tty: true", "job.yaml:4:46: no container 'wrok' in Job f (did you mean 'work'?)"),
+        ("name: a, ports: [{containerPort: 1, $patch: delete}]", "job.yaml:4:46: no container 'a' in Job f (there are"),
+        ("name: b, image: x, ports: [{containerPort: 1, $patch: delete}]", "$patch is not supported"),
+        ("name: b, image: x", ""),
+        ("name: work, tty: true", ""),
+    ],
+)
+def test_a_container_that_a_strategic_merge_changes_has_to_be_there(root: Path, container: str, expected: str) -> None:
+    head = "apiVersion: batch/v1\nkind: Job\nmetadata: {name: f}\n"
+    patch = f"{head}spec: {{template: {{spec: {{containers: [{{{container}}}]}}}}}}\n"
+    tiny.write(root / "packages/p/patches/job.yaml", patch)
+    tiny.replace(root / "packages/p/package.yaml", "{base: job,", "{base: job, patches: [patches/job.yaml],")
+    with pytest.raises(InputError) if expected else nullcontext() as raised:
+        composed(root)
+    assert expected in str(raised and raised.value)
+
+
+def test_a_patch_of_a_package_with_a_wrong_kind_is_told_what_the_kind_is(root: Path) -> None:
+    tiny.write(root / "packages/p/patches/job.yaml", f"{HEAD.replace('Patch', 'Path')}spec: {{priorityClassName: a}}\n")
+    tiny.replace(root / "packages/p/package.yaml", "{base: job,", "{base: job, patches: [patches/job.yaml],")
+    with pytest.raises(InputError, match="kind: must be PodPatch, not 'PodPath'"):
+        composed(root)
 
 
 @pytest.mark.parametrize(

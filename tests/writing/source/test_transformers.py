@@ -58,7 +58,7 @@ def test_a_base_without_a_header_has_its_labels_and_images(kustomize5: Kustomize
             "labels: [{pairs: {a: b}, includeSelectors: true}]\n",
             "includeSelectors: packyard does not compose it",
         ),
-        ("nameSuffix: -a\n", "nameSuffix: packyard does not compose it"),
+        ("nameSuffix: -a\n", r"nameSuffix: packyard does not compose it \(bind metadata.name to a setter"),
         ("resource: []\n", "did you mean 'resources'"),
     ],
 )

@@ -158,6 +158,18 @@ FAULTS = {
         lambda root: tiny.replace(root / "bases/one/cm.yaml", '"A"', '"AA"'),
         "bases/one/cm.yaml:6:6: AA: no part defines it (did you mean 'A'?)",
     ),
+    "a comment with a name like no other": (
+        lambda root: tiny.replace(root / "bases/one/cm.yaml", '"A"', '"SCHEDULE"'),
+        "bases/one/cm.yaml:6:6: SCHEDULE: no part defines it (define it in the Krmfile of this part, or in that of the",
+    ),
+    "a use case without the storage that its parts need": (
+        lambda root: [
+            define(root, "bases/one", substitution("PATH", "/${STORAGE_DIR}")),
+            define(root, "overlays/storage/s", substitution("STORAGE_DIR", "s")),
+            tiny.replace(root / PACKAGE, "storage: [s], ", ""),
+        ],
+        f"{PACKAGE}:4: useCases.one: has no storage, which would define STORAGE_DIR (give it storage: [s])",
+    ),
     "a pattern with an unknown name": (
         lambda root: define(root, "overlays/storage/s", substitution("PATH", "/${BB}")),
         "overlays/storage/s/Krmfile:6:55: PATH: its pattern names BB, which no part defines (did you mean 'B'?)",

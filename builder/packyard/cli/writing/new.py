@@ -49,14 +49,16 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         text = "of each use case; may be repeated"
         parser.add_argument(f"--{kind}", metavar="NAME", action="append", default=[], help=text)
     text = "a value that the package gives a setter, such as IMAGE=…; may be repeated"
-    declare.value(parser, "--set NAME=VALUE", text, dest="values", action="append", default=[])
+    declare.value(parser, "--set NAME=VALUE", text, action="append", default=[])
     workspaces.add_argument(parser, carried=True)
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Write the package, unless what it is made of does not fit together; or list parts."""
     if arguments.list:
-        declare.alone(arguments, "new", "beside --list", "name", "base", STORAGE, PROGRAMS, "values")
+        if arguments.name:
+            raise UsageError(f"packyard new: {arguments.name} has no meaning beside --list; packyard new --help")
+        declare.alone(arguments, "new", "beside --list", "base", STORAGE, PROGRAMS, "set")
         parts = [part for part in offered.find(workspaces.find(arguments, carried=True)) if not part.internal]
         PARTS.show(parts, arguments.output, cells={"WHAT IT IS": _summary})
         return 0
@@ -87,7 +89,8 @@ def _write(workspace: Workspace, answers: Answers, parts: Sequence[Offered]) -> 
     problems = [finding.problem for finding in findings if finding.rule == "does-not-compose"]
     if problems:
         shutil.rmtree(written)
-        raise InputError(*problems, Problem("was not written", file=str(written), hint=new.cure(answers, parts)))
+        hint = new.cure(answers, parts, problems)
+        raise InputError(*problems, Problem("was not written", file=str(written), hint=hint))
     for finding in findings:
         output.marked(finding.severity, f"{finding.problem} [{finding.rule}]")
     return written
@@ -105,7 +108,7 @@ def _answers(arguments: argparse.Namespace, workspace: Workspace, parts: Sequenc
         bases=named,
         storage=list(dict.fromkeys(arguments.storage)),
         programs=list(dict.fromkeys(arguments.programs)),
-        setters=_setters(arguments.values),
+        setters=_setters(arguments.set),
     )
     if is_asked:
         return _asked_more(answers, workspace, parts)

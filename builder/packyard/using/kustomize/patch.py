@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import partial
 
-from packyard.core.errors import BeyondError, InputError
+from packyard.core.errors import BeyondError, InputError, Problem, suggest
 from packyard.core.kubernetes.fieldtypes import Step, merge_keys
 from packyard.core.yaml.document import entries, only, walk
 from packyard.core.yaml.make import clone, like, scalar
@@ -36,6 +36,7 @@ from packyard.core.yaml.values import YAML11_BOOLEANS, implicit_type, is_null, t
 MAX_COPIED, MAX_STEPS, MAX_DEPTH = 50_000, 64, 200
 
 _PATCH = "$patch"
+_CONTAINERS = ("containers", "initContainers")
 _OPERATIONS = ("add", "remove", "replace", "test", "move", "copy")
 
 
@@ -223,7 +224,7 @@ def merge(root: MappingNode, patch: MappingNode) -> None:
     refused, and what versions of kustomize take differently, or pass over: elements of one key, and a second key that
     only some of the elements with the same first one have.
     """
-    merging = _Merge(root.text("apiVersion"), root.text("kind"))
+    merging = _Merge(root)
     merging.without(root, (), _is_blank)
     merging.mapping(root, patch, ())
 
@@ -231,6 +232,14 @@ def merge(root: MappingNode, patch: MappingNode) -> None:
 def deletes(patch: Node | None) -> bool:
     """Say whether a strategic merge takes out what it is for: an object, a mapping in it, or an element of a list."""
     return isinstance(patch, MappingNode) and patch.text(_PATCH) == "delete"
+
+
+def no_container(root: MappingNode, container: Node, names: Sequence[str]) -> Problem:
+    """Say that an object has no such container as a strategic merge wants to change."""
+    name = _text(container.find("name"))
+    message = f"no container {name!r} in {root.text('kind')} {_text(root.find('metadata', 'name'))}"
+    place = container.find("name") or container
+    return place.problem(message, suggest(name, names) or f"there are {', '.join(names)}")
 
 
 def _is_blank(node: Node) -> bool:
@@ -244,10 +253,9 @@ def _text(node: Node | None) -> str:
 
 @dataclass(frozen=True, slots=True)
 class _Merge:
-    """A strategic merge into an object of a kind."""
+    """A strategic merge into an object."""
 
-    version: str
-    kind: str
+    root: MappingNode
 
     def mapping(self, target: MappingNode, patch: MappingNode, path: tuple[Step, ...]) -> None:
         """Merge entries; a new one goes behind the entry of the key before it in the patch, the first ones in front."""
@@ -301,7 +309,7 @@ class _Merge:
 
     def _keys(self, path: tuple[Step, ...]) -> list[str] | None:
         """Return what the elements of a list are told apart by, as `merge_keys` does."""
-        return merge_keys(self.version, self.kind, path)
+        return merge_keys(self.root.text("apiVersion"), self.root.text("kind"), path)
 
     def _new(self, node: Node, path: tuple[Step, ...]) -> Node:
         """Return what a patch puts in a place, without what it takes away."""
@@ -348,6 +356,8 @@ class _Merge:
                 raise _partial(item.value, texts[0], keys)  # kustomize 5 does not find it
             if deletes(item.value):
                 gone += [other] if other else []
+            elif other is None and path[-1] in _CONTAINERS and _is_directed(item.value):
+                raise InputError(no_container(self.root, item.value, [name for name, *_ in known]))
             elif other is None:
                 front.append(like(item, partial(self._new, path=(*path, 0))))
             else:
@@ -364,6 +374,12 @@ class _Merge:
 def _partial(node: Node, first: str, keys: list[str]) -> BeyondError:
     message = f"some elements have {keys[1]} and others with {keys[0]} {first} do not, of which versions of kustomize"
     return BeyondError(node.problem(f"{message} make different things", f"write {keys[1]} in all of them"))
+
+
+def _is_directed(node: Node) -> bool:
+    """Say whether what changes something in a container, as it has no image, holds a directive."""
+    named = (entry.name for child in walk(node) for entry in entries(child))
+    return node.find("image") is None and any(name.startswith("$") for name in named)
 
 
 def _refuse_directives(node: Node) -> None:

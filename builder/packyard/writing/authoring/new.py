@@ -96,14 +96,16 @@ def check(answers: Answers, parts: Sequence[Offered]) -> None:
             raise InputError(fault)
 
 
-def cure(answers: Answers, parts: Sequence[Offered]) -> str:
-    """Say what to choose or to define where no chosen part defines what others need."""
+def cure(answers: Answers, parts: Sequence[Offered], problems: Sequence[Problem]) -> str:
+    """Say what to choose or to define where problems name what others need and no chosen part defines."""
     chosen = {*_chosen(answers)}
     here = [part for part in parts if (part.kind, part.name) in chosen]
     missing = {name for part in here for name in part.needs} - {name for part in here for name in part.defines}
     missing -= answers.setters.keys()
-    if not missing:
-        return "leave the storage out, name use cases by --base USECASE=BASE, give values by --set"
+    named = {word for problem in problems for word in re.findall(r"\w+", problem.message)}
+    if not missing & named:
+        return "name use cases by --base USECASE=BASE" if "RUN_NAME" in named else ""
+    missing &= named
     kinds = (STORAGE, PROGRAMS)
     defining = (part for part in parts if part.kind in kinds and missing & {*part.defines} and not part.internal)
     flags = [f"--{offered.kind} {offered.name}" for offered in defining]

@@ -6,7 +6,7 @@ resources: [bases/mpi-job]  +  components: [overlays/storage/user-mounted-nfs]  
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import PurePosixPath
 from posixpath import basename
@@ -14,6 +14,7 @@ from posixpath import basename
 from packyard.core.bundle.required import Required
 from packyard.core.errors import InputError, Problem, refuse, suggest
 from packyard.core.kubernetes import kustomization, pods
+from packyard.core.kubernetes.fieldtypes import merge_keys
 from packyard.core.work.memo import Memo
 from packyard.core.yaml import aliases
 from packyard.core.yaml.node import MappingNode, Source
@@ -23,6 +24,7 @@ from packyard.using.kustomize import idle
 from packyard.using.kustomize.accumulate import SourceObject, accumulate, file_names, is_same
 from packyard.using.kustomize.idle import Idle
 from packyard.using.kustomize.part import KrmfileData, Part
+from packyard.using.kustomize.patch import no_container
 from packyard.using.options.folder import NAME as OPTIONS
 from packyard.using.options.folder import PROGRAMS
 from packyard.using.setters.definition import Definitions, Setter
@@ -42,8 +44,8 @@ from packyard.writing.source import (
 from packyard.writing.source.option import Options
 from packyard.writing.source.package import Package, UseCase
 from packyard.writing.source.preset import Preset
-from packyard.writing.source.words import Words
-from packyard.writing.source.workspace import Workspace
+from packyard.writing.source.words import UndefinedError, Words, read
+from packyard.writing.source.workspace import STORAGE, Workspace
 
 _HEAD = "# the parameters of this use case: packyard set . NAME=VALUE"
 
@@ -122,7 +124,21 @@ class Unfolded:
 
 
 def make(workspace: Workspace, package: Package, use_case: UseCase) -> Unfolded:
-    """Compose a use case."""
+    """Compose a use case; one without a storage that lacks what storages define is told to name one."""
+    try:
+        return _make(workspace, package, use_case)
+    except UndefinedError as error:
+        sources, folders = workspace.sources, workspace.part_dirs(f"overlays/{STORAGE}")
+        krmfiles = {name: parts.read_krmfile(sources, folder) for name, folder in folders.items()}
+        defining = [name for name, data in krmfiles.items() if data and {*error.names} & {*read(data, sources.memo)}]
+        if use_case.storage or not defining:
+            raise
+        message = f"useCases.{use_case.name}: has no storage, which would define {error.names[-1]}"
+        hint = f"give it storage: [{'none' if 'none' in defining else defining[0]}]"
+        raise InputError(Problem(message, file=package.file, line=use_case.line, hint=hint)) from error
+
+
+def _make(workspace: Workspace, package: Package, use_case: UseCase) -> Unfolded:
     sources, memo = workspace.sources, workspace.sources.memo
     base, overlays = _parts(workspace, package, use_case)
     objects, nothing = _objects(workspace, package, use_case, base, overlays)
@@ -203,7 +219,20 @@ def _objects(
     added = Part(package.folder, patches=use_case.patches, pods=use_case.pods)
     objects = accumulate(added, [item.copy() for item in items], own)
     refuse(idle.problems(idle.join(own), f"the use case {use_case.path}", workspace.sources))
+    refuse(_misnamed(use_case, objects))
     return [item for item in objects if not item.is_local], list(nothing)
+
+
+def _misnamed(use_case: UseCase, objects: Iterable[SourceObject]) -> Iterator[Problem]:
+    """Find containers that a strategic merge of the package added without an image: no other one has the name."""
+    merges = [root.source for change in use_case.patches if isinstance(root := change.document.root, MappingNode)]
+    for root in (item.root for item in objects if merges):
+        for pod in pods.find(root):
+            for path, container in pod.container_places:
+                is_merged = merge_keys(root.text("apiVersion"), root.text("kind"), path[:-1]) is not None
+                if is_merged and container.source in merges and container.entry("image") is None:
+                    others = [other.text("name") for other in pod.containers if other is not container]
+                    yield no_container(root, container, others)
 
 
 def _check_storage(sources: Sources, package: Package, use_case: UseCase, base: Part, overlays: Sequence[Part]) -> None:

@@ -191,7 +191,7 @@ def _entry(
         fields.fault(fields.node, "", f"{OPTIONS} is the folder of the options")
     line = fields.node.source.locate(fields.node.start)[0] if fields.node else 0
     base, storages, programs = fields.text("base"), fields.texts("storage"), fields.texts("programs")
-    _check(fields, "base", [base], workspace, "bases")
+    _check(fields, "base", [base] if base else [], workspace, "bases")
     _check(fields, "storage", storages, workspace, f"overlays/{STORAGE}")
     _check(fields, "programs", programs, workspace, f"overlays/{PROGRAMS}")
     run_name = SetterValue(name.rpartition("/")[2], fields.file, 0, line)
@@ -225,7 +225,7 @@ def _check(fields: Fields, key: str, names: list[str], workspace: Workspace, fol
     """Note a part that is not there, or that is named twice."""
     for name in dict.fromkeys(names):
         if not NAME.fullmatch(name) or not workspace.sources.is_folder(workspace.part_dir(f"{folder}/{name}")):
-            looked_in = " or ".join(workspace.sources.shown(f"{root}{folder}") for root in workspace.roots)
+            looked_in = " or in ".join([f"{folder}/", *(basename(library.place) for library in workspace.libraries)])
             hint = suggest(name, workspace.part_dirs(folder))
             fields.fault(_place(fields, key, name), key, f"no folder {name!r} in {looked_in}", hint)
         elif names.count(name) > 1:

@@ -77,7 +77,8 @@ def _read(sources: Sources, folder: str, kind: str, within: tuple[str, ...]) -> 
     replacements = [item for node in listed for item in replacement.read(fields, node, file, sources)]
     changes = transformers.read(fields, file) if kind == "Kustomization" else []
     for key in kustomization.FIELDS:
-        fields.elsewhere(key, "", "packyard does not compose it")
+        hint = "bind metadata.name to a setter, such as RUN_NAME" if key in ("namePrefix", "nameSuffix") else ""
+        fields.elsewhere(key, hint, "packyard does not compose it")
     fields.done()
     return Part(
         folder=folder,

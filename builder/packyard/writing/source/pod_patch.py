@@ -27,13 +27,14 @@ from packyard.writing.source.pod_operations import CONTAINERS, PodPatch, contain
 from packyard.writing.source.workspace import PODS
 
 VERSION, KIND = "packyard/v1", "PodPatch"
+_OUT = "null takes a field out; to take an item out, list a strategic merge with $patch: delete in patches"
 _METADATA = ("annotations", "labels")
 
 
 def is_one(documents: Sequence[Document]) -> bool:
-    """Say whether a file begins with a patch of pods."""
+    """Say whether a file begins with a patch of pods, or with what was meant to be one."""
     root = documents[0].root if documents else None
-    return isinstance(root, MappingNode) and root.text("kind") == KIND
+    return isinstance(root, MappingNode) and (root.text("kind") == KIND or root.text("apiVersion") == VERSION)
 
 
 def read_beside(sources: Sources, folder: str) -> tuple[PodPatch, ...]:
@@ -104,7 +105,7 @@ def _check(fields: Fields, patch: PodPatch) -> None:
                 fields.fault(node, key, f"{node.value!r} is no field of this patch", suggest(node.value, names))
     for node in (node for root in roots for node in walk(root) if isinstance(node, MappingNode)):
         if directive := node.get("$patch"):
-            fields.fault(directive, "$patch", "is not for patches of pods", "null takes a field out")
+            fields.fault(directive, "$patch", "is not for patches of pods", _OUT)
     spec = patch.spec.value if patch.spec else None
     for key in CONTAINERS:
         for container in containers(spec, key):

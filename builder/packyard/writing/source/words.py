@@ -38,6 +38,14 @@ _UNDEFINED = "no part defines it"
 _DEFINE = "define it in the Krmfile of a part of the use case, such as its storage: a setter, or a substitution"
 
 
+class UndefinedError(InputError):
+    """The pattern of the first of ``names`` names the second one, which no part defines."""
+
+    def __init__(self, problem: Problem, *names: str) -> None:
+        super().__init__(problem)
+        self.names = names
+
+
 @dataclass(frozen=True, slots=True)
 class Word:
     """One definition as its part wrote it; ``section`` is the comment above it, or above those before it."""
@@ -130,7 +138,8 @@ class Words:
     def meaning_at(self, node: Node, name: str) -> Meaning:
         """Return what the comment of a node means by a name; an unknown one is told where the node is."""
         if name not in self.defined and name not in self.values:
-            raise InputError(node.problem(f"{name}: {_UNDEFINED}", suggest(name, self.known)))
+            hint = suggest(name, self.known) or "define it in the Krmfile of this part, or in that of the package"
+            raise InputError(node.problem(f"{name}: {_UNDEFINED}", hint))
         return self.meaning(name)
 
     def _find(self, name: str, above: tuple[str, ...]) -> Meaning:
@@ -153,8 +162,8 @@ class Words:
 
     def _piece(self, name: str, inner: str, above: tuple[str, ...]) -> str:
         if inner not in self.defined and inner not in self.values:
-            raise InputError(self._problem(name, f"its pattern names {inner}, which no part defines",
-                                           suggest(inner, self.known) or _DEFINE))  # fmt: skip
+            message, hint = f"its pattern names {inner}, which no part defines", suggest(inner, self.known) or _DEFINE
+            raise UndefinedError(self._problem(name, message, hint), name, inner)
         meaning = self.meaning(inner, above)
         return meaning if isinstance(meaning, str) else f"${{{meaning.name}}}"
 
