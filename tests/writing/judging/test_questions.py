@@ -38,3 +38,5 @@ def test_a_whole_workspace_fails_on_what_lint_refuses_of_it(workspace: Path) -> 
     tiny.replace(workspace / "bases/one/cm.yaml", "data:\n  a", "dta:\n  a")
     says = [line for line in packyard("test", cwd=workspace, PATH="").stderr.splitlines() if "'dta'" in line]
     assert len(says) == 1, "what is said of a package is not said again"
+    tiny.replace(workspace / "packages/p/package.yaml", "base: one", "base: two")
+    assert packyard("test", cwd=workspace, PATH="").stdout.split()[4:] == ["p", "build", "failed"]

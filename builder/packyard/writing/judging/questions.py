@@ -102,7 +102,7 @@ def judge(
                 yield from _rendered(name, where, directory, path=path, is_server_asked=is_server_asked)
                 yield from _with_options(name, where, directory, path=path)
             yield from _tests(workspace, bundle, path=path)
-    if is_whole:
+    if is_whole and not any(item.is_broken for item in linted):
         linted += [package_lint.lint(workspace, workspace.name)] if workspace.is_library else []
         together = workspace_lint.judge(workspace, linted)
         yield Verdict.of_lint(workspace.name, "workspace", [item for item in together if item not in told])
