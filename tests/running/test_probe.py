@@ -96,7 +96,7 @@ def looked_for(folder: Path, shell: str, *checks: str) -> list[str]:
     return [line.partition(" ")[2].lower() for line in done.stdout.splitlines()]
 
 
-@pytest.mark.parametrize("shell", ["dash", "bash", "busybox sh"])
+@pytest.mark.parametrize("shell", ["dash", "bash", pytest.param("busybox sh", marks=pytest.mark.nightly)])
 def test_the_script_says_what_is_there_and_leaves_nothing(shell: str) -> None:
     with tempfile.TemporaryDirectory() as folder:  # pytest's own is root's alone
         Path(folder).chmod(0o755)

@@ -11,7 +11,7 @@ import os
 from collections.abc import Sequence
 from pathlib import Path
 
-from packyard.cli import declare, libraries
+from packyard.cli import declare, libraries, output
 from packyard.core.errors import InputError, Problem, UsageError
 from packyard.core.files.paths import WORKSPACE
 from packyard.writing.source import library, workspace
@@ -61,6 +61,12 @@ def find(arguments: argparse.Namespace, *, carried: bool = False) -> Workspace:
         raise InputError(Problem(f"no {WORKSPACE} here or above", hint=hint))
     root_dir = folder or library.carried_dir()
     return workspace.read(root_dir, libraries=library.find(root_dir, obtain=libraries.obtain))
+
+
+def tell_warnings(count: int) -> None:
+    """Say how many warnings lint has of what was built."""
+    if count:
+        output.note(f"{output.counted(count, 'warning')} by packyard lint")
 
 
 def add_jobs(parser: argparse.ArgumentParser) -> None:

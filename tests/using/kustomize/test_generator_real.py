@@ -53,6 +53,21 @@ def test_what_kustomize_would_not_find_is_refused(files: str, flag: str, message
         parts.read(Sources(tmp_path), "", "Kustomization")
 
 
+@pytest.mark.parametrize(
+    ("literals", "message"),
+    [
+        ("LEVEL", "'LEVEL' is not NAME=VALUE"),
+        ("=info", "the key '' must have letters"),
+        ("A=1, A=2", "the key 'A' is there twice"),
+    ],
+)
+def test_literals_that_kustomize_refuses_are_refused(literals: str, message: str, tmp_path: Path) -> None:
+    entry = f"configMapGenerator: [{{name: a, literals: [{literals}]}}]\n"
+    (tmp_path / "kustomization.yaml").write_text(HEADER + entry)
+    with pytest.raises(InputError, match=f"configMapGenerator.literals: {message}"):
+        parts.read(Sources(tmp_path), "", "Kustomization")
+
+
 def test_a_setter_in_what_use_cases_share_is_refused(tmp_path: Path) -> None:
     (tmp_path / "run.sh").write_text("true\n")
     entry = 'configMapGenerator:\n- name: scripts # {"$openapi":"NAME"}\n  files: [run.sh]\n'

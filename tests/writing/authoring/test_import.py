@@ -132,9 +132,11 @@ KUSTOMIZATIONS = {
     "overlays/prod/kustomization.yaml": """resources: [../../base]
 namespace: prod
 configMapGenerator:
-- {name: conf, literals: [A=b]}
+- {name: conf, envs: [conf.env]}
 images: [{name: nginx, newTag: "1.26"}]
 """,
+    "overlays/prod/conf.env": "A=b\n",
+    "readme.md": "# Web\n",
 }
 
 
@@ -147,10 +149,25 @@ def test_kustomizations_that_build_on_others_become_what_kustomize_builds(
     assert sorted(found) == ["dev", "prod"]
     for path, folder in found.items():
         assert reading.built(kustomize5, folder) == reading.built(kustomize5, tmp_path / "web/overlays" / path)
-    assert [case.rpartition(": ")[2] for case in cases(said, "taken as kustomize builds them")] == [
-        "packyard does not compose namePrefix",
-        "packyard does not compose configMapGenerator",
+    shown = f"{tmp_path}/web/overlays"
+    assert cases(said, "taken as kustomize builds them") == [
+        f"overlays/dev: {shown}/dev/kustomization.yaml:2: packyard does not compose namePrefix",
+        f"overlays/prod: {shown}/prod/kustomization.yaml:4: packyard does not compose configMapGenerator.envs",
     ]
+    assert cases(said, "files beside the use cases") == ["readme.md"]
+
+
+@pytest.mark.usefixtures("kustomize5_in_path")
+def test_what_a_part_cannot_say_is_told_where_its_author_wrote_it(here: Path, tmp_path: Path) -> None:
+    files = {
+        "base/kustomization.yaml": FLAT + "configMapGenerator: [{name: a, literals: [a b=1]}]\n",
+        "base/pod.yaml": POD,
+        "overlays/prod/kustomization.yaml": "resources: [../../base]\n",
+    }
+    said = run(here, write(tmp_path / "web", files))
+    assert list(composed(here, "web", tmp_path / "out")) == ["prod"]
+    (case,) = cases(said, "taken as kustomize builds them")
+    assert case.startswith(f"overlays/prod: {tmp_path}/web/base: configMapGenerator.literals: the key 'a b' must have")
 
 
 def test_without_kustomize_what_only_that_can_build_is_refused(
@@ -163,7 +180,7 @@ def test_without_kustomize_what_only_that_can_build_is_refused(
 
 
 def test_programs_that_a_base_generates_stay_files_of_it(here: Path, tmp_path: Path) -> None:
-    generator = f"{FLAT}configMapGenerator: [{{name: programs, files: [run.py]}}]\n"
+    generator = f"{FLAT}configMapGenerator: [{{name: programs, files: [run.py], literals: [LEVEL=info]}}]\n"
     pod = POD.replace("  containers", "  volumes: [{name: p, configMap: {name: programs}}]\n  containers")
     run(here, write(tmp_path / "web", {"kustomization.yaml": generator, "pod.yaml": pod, "run.py": "print(1)\n"}))
     assert (here / "bases/web/run.py").read_text() == "print(1)\n"
@@ -199,7 +216,7 @@ def test_yaml_that_no_part_can_hold_is_taken_as_it_is_built(here: Path, tmp_path
     (folder,) = composed(here, "web", tmp_path / "out").values()
     assert reading.built(kustomize5, folder) == reading.built(kustomize5, tmp_path / "web")
     (case,) = cases(said, "taken as kustomize builds them")
-    assert case.startswith(f"{tmp_path}/web: bases/web/pod.yaml:")
+    assert case.startswith(f"{tmp_path}/web: {tmp_path}/web/pod.yaml:")
 
 
 BAD: dict[str, tuple[dict[str, str], str]] = {

@@ -66,6 +66,18 @@ def test_a_sound_workspace_has_no_error_and_nothing_of_these() -> None:
     assert {str(each["rule"]) for each in found()} == {"fs-group-without-effect", "undocumented-parameter"}
 
 
+def test_a_definition_that_nothing_names_is_told_of_its_package_alone_too(root: Path) -> None:
+    setters = "".join(
+        f"    io.k8s.cli.setters.{name}:\n      x-k8s-cli: {{setter: {{name: {name}, value: x}}}}\n"
+        for name in ("LOG_LEVEL", "BATCH")
+    )
+    head = "apiVersion: config.k8s.io/v1alpha1\nkind: Krmfile\nopenAPI:\n  definitions:\n"
+    tiny.write(root / "packages/chat/Krmfile", head + setters)
+    for words in ([], ["chat"]):
+        unused = [(each["file"], each["message"]) for each in found(*words) if each["rule"] == "unused-definition"]
+        assert unused == [("packages/chat/Krmfile", "nothing in the workspace names BATCH")]
+
+
 @pytest.mark.parametrize(("file", "old", "new", "rule"), MISTAKES)
 def test_a_mistake_is_told_at_its_line(root: Path, file: str, old: str, new: str, rule: str) -> None:
     tiny.replace(root / file, old, new)

@@ -120,7 +120,8 @@ def _pack(arguments: argparse.Namespace, workspace: Workspace, names: Sequence[s
     """Pack packages into a folder, as many at once as the flags say; if one is refused, all that is wrong is raised."""
     jobs = workspaces.jobs(arguments, names)
     with progress.of(names) as done:
-        catalogue.pack_into(workspace, arguments.version, names, folder, jobs=jobs, done=done)
+        built = catalogue.pack_into(workspace, arguments.version, names, folder, jobs=jobs, done=done)
+    workspaces.tell_warnings(built.warnings)
     files = (folder / f"{name}.tar.gz" for name in names)
     return [Upload.in_file(IndexEntry.of(bundles.read(file)), file) for file in files]
 

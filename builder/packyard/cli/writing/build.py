@@ -54,5 +54,4 @@ def _check(arguments: argparse.Namespace) -> None:
 def _tell(built: Catalogue, out_dir: Path) -> None:
     for item in built.packages:
         output.line(f"{out_dir / item.name}.tar.gz  {item.digest}  {item.size} bytes")
-    if built.warnings:
-        output.note(f"{output.counted(built.warnings, 'warning')} by packyard lint")
+    workspaces.tell_warnings(built.warnings)

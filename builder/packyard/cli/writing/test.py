@@ -2,14 +2,13 @@
 
 The tests of a package are packages/NAME/tests/*.yaml: values and options that are given, and fields or a refusal that
 are expected. The exit code is 1 if a check failed. A check that needs a program that PATH has not is skipped. Each
-use case is rendered alone and with each option that it has.
+use case is rendered alone and with each option that it has. Without a NAME what lint says of all together counts, too.
 """
 
 from __future__ import annotations
 
 import argparse
 import os
-from functools import partial
 
 from packyard.cli import declare, output, workspaces
 from packyard.cli.rows import Rows
@@ -31,9 +30,11 @@ def run(arguments: argparse.Namespace) -> int:
     """Try each package and print a row for each check, then why checks failed."""
     workspace = workspaces.find(arguments)
     names = workspaces.names(arguments, workspace)
-    asked = partial(judge, workspace, path=os.environ.get("PATH", ""), is_server_asked=arguments.server)
-    verdicts = [verdict for name in names for verdict in asked(name)]
+    path, is_whole = os.environ.get("PATH", ""), not arguments.names
+    verdicts = list(judge(workspace, names, is_whole=is_whole, path=path, is_server_asked=arguments.server))
     ROWS.show(verdicts, arguments.output)
+    for warning in dict.fromkeys(warning for verdict in verdicts for warning in verdict.warnings):
+        output.warning(warning)
     for verdict in verdicts:
         if verdict.state == "failed":
             for detail in verdict.details:

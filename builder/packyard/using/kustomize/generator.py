@@ -1,12 +1,13 @@
-"""``configMapGenerator``: files, programs above all, into ConfigMaps.
+"""``configMapGenerator``: files, programs above all, and literals into ConfigMaps.
 
 kustomize's own, with a hash of the content behind the name, or without::
 
     - name: programs                                         ->    kind: ConfigMap
       files: [run.py]                                              metadata: {name: programs-9d6fcc6g5f, labels: …}
-      options:                                                     data:
-        labels: {app.kubernetes.io/component: programs}              run.py: |
-                                                                       …
+      literals: [LEVEL=info]                                       data:
+      options:                                                       run.py: |
+        labels: {app.kubernetes.io/component: programs}                …
+                                                                     LEVEL: info
 """
 
 from __future__ import annotations
@@ -27,6 +28,9 @@ from packyard.core.yaml.values import is_plain_text
 
 #: Gives a file by its path, of an entry that names it, or notes why it cannot.
 Find = Callable[[Fields, Scalar, str], "Source | None"]
+
+#: What an entry may have, and what its options.
+KEYS, OPTIONS = ("name", "files", "literals", "options"), ("labels", "disableNameSuffixHash")
 
 #: What a ConfigMap may call its data.
 _KEY = re.compile(r"(?!\.\.?\Z|\.\.)[-._a-zA-Z0-9]{1,253}\Z")
@@ -55,7 +59,7 @@ def read(parent: Fields, node: Node, find: Find) -> Generated | None:
     """Read one entry; its files stand in the folder of the kustomization."""
     fields = Fields(node, parent.file, "configMapGenerator", parent.problems)
     before = len(fields.problems)
-    name, names = fields.text("name"), fields.texts("files")
+    name, names, literals = fields.text("name"), fields.texts("files"), fields.texts("literals")
     options = fields.child("options")
     labels = options.mapping("labels") if options else {}
     switch = options.anything("disableNameSuffixHash") if options else None
@@ -66,17 +70,22 @@ def read(parent: Fields, node: Node, find: Find) -> Generated | None:
     if options:
         options.done()
     fields.done()
-    sources, paths = {}, []
+    data: dict[str, Node] = {}
+    paths = []
     for entry in scalars(fields.node.get("files") if fields.node else None):
         key, separator, path = entry.value.rpartition("=")
         key, path = (key, path) if separator else (PurePosixPath(path).name, path)
-        if not _KEY.match(key) or not path or key in sources:
-            what = "is there twice" if key in sources else "must have letters, digits, dots, dashes or underscores"
-            fields.fault(entry, "files", f"the key {key!r} {what}")
-        elif source := find(fields, entry, path):
-            sources[key] = source
+        if _is_key(fields, entry, "files", key if path else "", data) and (source := find(fields, entry, path)):
+            data[key] = make.literal(source.text, source.name)
             paths.append(path)
-    if not names:
+    for entry in scalars(fields.node.get("literals") if fields.node else None):
+        key, separator, text = entry.value.partition("=")
+        if not separator:
+            fields.fault(entry, "literals", f"{entry.value!r} is not NAME=VALUE")
+        elif _is_key(fields, entry, "literals", key, data):
+            is_quoted = len(text) > 1 and text[0] == text[-1] and text[0] in "\"'"
+            data[key] = make.scalar(text[1:-1] if is_quoted else text, fields.file)
+    if not names and not literals:
         fields.fault(node, "files", "is missing")
     name_node = fields.node.get("name") if fields.node else None
     for scalar in (name_node, *labels.values()):
@@ -90,12 +99,11 @@ def read(parent: Fields, node: Node, find: Find) -> Generated | None:
     if labels:
         texts = {key: _scalar(label.value, label, fields.file) for key, label in labels.items()}
         metadata["labels"] = make.mapping(fields.file, texts)
-    data = {key: make.literal(source.text, source.name) for key, source in sources.items()}
     values = {"metadata": make.mapping(fields.file, metadata), "data": make.mapping(fields.file, data)}
     root = make.mapping(fields.file, {"apiVersion": "v1", "kind": "ConfigMap", **values})
     root.source, root.start, root.end = node.source, node.start, node.end  # which is where the object is from
     component = labels.get("app.kubernetes.io/component")
-    stem = component.value if component else PurePosixPath(names[0]).stem
+    stem = component.value if component else PurePosixPath([*names, name][0]).stem
     return Generated(root, stem, node, tuple(paths), is_hashed)
 
 
@@ -106,6 +114,17 @@ def suffix(config_map: Mapping[str, Value]) -> str:
     for character, escaped in _ESCAPED.items():
         text = text.replace(character, escaped)
     return sha256(text.encode()).hexdigest()[:10].translate(_DIGITS)
+
+
+def _is_key(fields: Fields, entry: Scalar, field: str, key: str, data: Mapping[str, Node]) -> bool:
+    """Say whether the data may have a key, too, or note why not."""
+    if key in data:
+        fields.fault(entry, field, f"the key {key!r} is there twice")
+    elif not _KEY.match(key):
+        fields.fault(entry, field, f"the key {key!r} must have letters, digits, dots, dashes or underscores")
+    else:
+        return True
+    return False
 
 
 def _scalar(text: str, origin: Node | None, file: str) -> Scalar:

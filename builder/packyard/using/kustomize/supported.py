@@ -2,7 +2,7 @@
 
     resources: [config-map.yaml, mpi-job.yaml]     local files
     components: [../../options/queue]              folders of the package
-    configMapGenerator: [{name: …, files: […]}]    files, with a hash behind the name or without
+    configMapGenerator: [{name: …, files: […]}]    and literals, with a hash behind the name or without
     configurations: [references.yaml]              where objects name ConfigMaps
     patches:                                       strategic merge or RFC 6902, in a file or in place
     - {path: job.json6902, target: {kind: Job}}
@@ -47,7 +47,6 @@ _TRIED = ("apiVersion", "kind", "resources", "components")
 _COMPONENT_FIELDS = (*_TRIED, "configMapGenerator", "configurations", "patches")
 _FIELDS = (*_COMPONENT_FIELDS, "namespace")
 _PATCH_FIELDS, _CONFIGURATION = ("path", "patch", "target"), ("nameReference",)
-_GENERATOR, _GENERATOR_OPTIONS = ("name", "files", "options"), ("labels", "disableNameSuffixHash")
 _MOST = 100  # names that are looked at for a hint
 
 
@@ -198,8 +197,8 @@ def _generated(root: MappingNode, file: Path, budget: Budget) -> Iterator[Genera
 
     fields = Fields(root, str(file), "")
     for item in items(listed(root, "configMapGenerator")):
-        _refuse_others(item, _GENERATOR, "configMapGenerator")
-        _refuse_others(item.get("options") if isinstance(item, MappingNode) else None, _GENERATOR_OPTIONS, "generator")
+        _refuse_others(item, generator.KEYS, "configMapGenerator")
+        _refuse_others(item.get("options") if isinstance(item, MappingNode) else None, generator.OPTIONS, "generator")
         generated = generator.read(fields, item, find)
         if fields.problems or generated is None:
             raise InputError(*fields.problems)

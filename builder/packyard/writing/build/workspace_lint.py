@@ -128,13 +128,15 @@ def _as_written(here: Workspace, names: set[str], *, is_whole: bool) -> Iterator
     sources = here.sources
     folders = ["bases", "overlays", "packages"] if is_whole else [f"packages/{name}" for name in sorted(names)]
     files = {path: data for folder in folders for path, data in _files_below(sources, folder)}
-    files |= {KRMFILE: sources.read(KRMFILE)} if is_whole and sources.is_file(KRMFILE) else {}
+    krmfile = {KRMFILE: sources.read(KRMFILE)} if sources.is_file(KRMFILE) else {}
+    files |= krmfile if is_whole else {}
     findings = list(written.check(files))
     dead = [finding for finding in findings if finding.rule == "unused-definition"]
-    if dead and is_whole:
-        folders = [f"{root}{kind}" for root in here.roots if root for kind in ("bases", "overlays")]
-        others = (data for folder in folders for _, data in _files_below(sources, folder))
-        words = {word for data in others for word in _WORD.findall(data.decode("utf-8", "replace"))}
+    if dead:
+        folders = ["packages", *(f"{root}{kind}" for root in here.roots for kind in ("bases", "overlays"))]
+        others = krmfile | {path: data for folder in folders for path, data in _files_below(sources, folder)}
+        texts = (data.decode("utf-8", "replace") for path, data in others.items() if path not in files)
+        words = {word for text in texts for word in _WORD.findall(text)}
         dead = [finding for finding in dead if finding.message.split()[-1] in words]
     yield from (replace(finding, file=sources.shown(finding.file)) for finding in findings if finding not in dead)
 

@@ -1,4 +1,4 @@
-"""All that `packyard test` asks of a source package.
+"""All that `packyard test` asks of source packages.
 
 build       it composes and packs
 lint        nothing is wrong with what it is shipped as
@@ -7,6 +7,7 @@ kustomize   packyard's own builder gives the same of it as kustomize
 options     and so it does with each of its options alone
 server      an API server would take that (only if it is asked)
 tests       each test of the package's own comes to what its author expects, in each use case that it names
+workspace   nothing more is wrong with all packages together, and with parts that none uses
 """
 
 from __future__ import annotations
@@ -14,8 +15,8 @@ from __future__ import annotations
 import shutil
 import subprocess
 import tempfile
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal
 
@@ -30,6 +31,8 @@ from packyard.using.render.render import render, unset
 from packyard.using.setting import set_values
 from packyard.writing.build import package_lint, workspace_lint
 from packyard.writing.build.draft import compose_draft
+from packyard.writing.build.package_lint import Linted
+from packyard.writing.checks.finding import Finding
 from packyard.writing.judging import own_tests
 from packyard.writing.source import package as packages
 from packyard.writing.source import tests
@@ -40,19 +43,27 @@ State = Literal["passed", "failed", "skipped"]
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """One check of a package, ``where`` in it, what it came to, and why it failed or was skipped."""
+    """One check of a package, ``where`` in it, what it came to, why it failed or was skipped, and warnings of lint."""
 
     package: str
     check: str
     where: str
     state: State
     details: tuple[str, ...] = ()
+    warnings: tuple[str, ...] = ()
 
     @classmethod
     def of(cls, package: str, check: str, where: str = "", *, details: Iterable[str] = ()) -> Verdict:
         """Return the verdict of a check that found these details: without any it has passed."""
         lines = tuple(details)
         return cls(package, check, where, "failed" if lines else "passed", lines)
+
+    @classmethod
+    def of_lint(cls, package: str, check: str, findings: Sequence[Finding]) -> Verdict:
+        """Return the verdict of lint: errors alone fail."""
+        errors = (str(finding) for finding in findings if finding.severity == "error")
+        warnings = (f"{item.problem} [{item.rule}]" for item in findings if item.severity == "warning")
+        return replace(cls.of(package, check, details=errors), warnings=tuple(warnings))
 
     @classmethod
     def skipped(cls, package: str, check: str, where: str, reason: str) -> Verdict:
@@ -63,28 +74,38 @@ class Verdict:
 _VERSION = "0.0.0"
 
 
-def judge(workspace: Workspace, name: str, *, path: str, is_server_asked: bool = False) -> Iterator[Verdict]:
+def judge(
+    workspace: Workspace, names: Sequence[str], *, is_whole: bool, path: str, is_server_asked: bool = False
+) -> Iterator[Verdict]:
     """Yield the verdict of each check, as it is reached; what does not build is not looked at further.
 
     Programs are looked for on ``path``; the API server that may be asked is that of kubectl's current context.
     """
-    try:
-        draft = compose_draft(workspace, _VERSION, name)
-        bundle = draft.bundle()
-    except PackyardError as error:
-        yield Verdict.of(name, "build", details=map(str, error.problems))
-        return
-    yield Verdict.of(name, "build")
-    linted = [package_lint.lint(workspace, name, draft)]
-    errors = [finding for finding in workspace_lint.judge(workspace, linted, alone=True) if finding.severity == "error"]
-    yield Verdict.of(name, "lint", details=map(str, errors))
-    with tempfile.TemporaryDirectory(prefix="packyard-") as folder:
-        unpacked = bundle.unpack(Path(folder))
-        for where in (use_case.path for use_case in packages.read(workspace, name).use_cases):
-            directory = unpacked / workspace.prefix / where
-            yield from _rendered(name, where, directory, path=path, is_server_asked=is_server_asked)
-            yield from _with_options(name, where, directory, path=path)
-        yield from _tests(workspace, bundle, path=path)
+    linted, told = list[Linted](), set[Finding]()
+    for name in names:
+        try:
+            draft = compose_draft(workspace, _VERSION, name)
+            bundle = draft.bundle()
+        except PackyardError as error:
+            yield Verdict.of(name, "build", details=map(str, error.problems))
+            linted.append(Linted(name, is_broken=True))
+            continue
+        yield Verdict.of(name, "build")
+        linted.append(package_lint.lint(workspace, name, draft))
+        findings = workspace_lint.judge(workspace, linted[-1:], alone=True)
+        told.update(findings)
+        yield Verdict.of_lint(name, "lint", findings)
+        with tempfile.TemporaryDirectory(prefix="packyard-") as folder:
+            unpacked = bundle.unpack(Path(folder))
+            for where in (use_case.path for use_case in packages.read(workspace, name).use_cases):
+                directory = unpacked / workspace.prefix / where
+                yield from _rendered(name, where, directory, path=path, is_server_asked=is_server_asked)
+                yield from _with_options(name, where, directory, path=path)
+            yield from _tests(workspace, bundle, path=path)
+    if is_whole and not any(item.is_broken for item in linted):
+        linted += [package_lint.lint(workspace, workspace.name)] if workspace.is_library else []
+        together = workspace_lint.judge(workspace, linted)
+        yield Verdict.of_lint(workspace.name, "workspace", [item for item in together if item not in told])
 
 
 def _rendered(name: str, where: str, directory: Path, *, path: str, is_server_asked: bool) -> Iterator[Verdict]:

@@ -54,7 +54,8 @@ def of_folder(here: Workspace, name: str, folder: Path, build: Build) -> Importe
             break
         if faults.keys() <= as_built.keys():
             refuse(problem for problems in faults.values() for problem in problems)
-        as_built |= {path: str(problems[0]._replace(hint="")) for path, problems in faults.items()}
+        firsts = {path: source.original(problems[0], _parts(taken)) for path, problems in faults.items()}
+        as_built |= {path: str(problem._replace(hint="")) for path, problem in firsts.items()}
     _check_free(here, dict.fromkeys(path.rpartition("/")[0] for path in files))
     notes = [note.below(f"{folder}/") for note in (*source.notes, *source.left())]
     of_model = "what the model is", "say it in package.yaml, for lists and the README"

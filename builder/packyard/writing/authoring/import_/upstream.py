@@ -23,13 +23,13 @@ from packyard.core.errors import InputError, Problem, every, refuse
 from packyard.core.kubernetes import kustomization
 from packyard.core.kubernetes.kinds import is_local
 from packyard.core.yaml import layout, make, proof
-from packyard.core.yaml.document import parse_text, scalars, source_of, walk
+from packyard.core.yaml.document import entries, parse_text, scalars, source_of, walk
 from packyard.core.yaml.edit import Edit, exchange
 from packyard.core.yaml.node import Comment, Document, Entry, Item, MappingNode, Node, Scalar, SequenceNode, Source
 from packyard.core.yaml.sources import Sources
 from packyard.core.yaml.span import embedded
 from packyard.core.yaml.values import double_quoted, to_value
-from packyard.using.kustomize import selector
+from packyard.using.kustomize import generator, selector
 from packyard.using.setters.krmfile import NAME as KRMFILE
 from packyard.using.setters.krmfile import Krmfile, parse_krmfile
 from packyard.using.setters.packages import DEFINITIONS, KPTFILE
@@ -139,6 +139,7 @@ class Upstream:
         """Take nothing yet."""
         self.notes: list[Note] = []
         self._taken: dict[tuple[str, str], Part | None] = {}
+        self._as_built: list[str] = []
 
     def use_case(self, folder: str, path: str, fault: str = "") -> UseCase:
         """Take a use case; with a fault of the parts that it was made of, as it is built."""
@@ -156,9 +157,19 @@ class Upstream:
         except _BeyondPartError as error:
             return UseCase(folder, path, self._of_text(place, text, str(error)), "", objects)
 
+    def original(self, problem: Problem, parts: Iterable[Part]) -> Problem:
+        """Return a problem of a part by what was imported; by the folder alone where the part is written anew."""
+        for part in parts:
+            file = problem.file.removeprefix(f"{part.folder}/")
+            if file in part.files and file != _BUILT:
+                return problem._replace(file=self._shown(join(part.source, file)))
+            if file in (kustomization.FILE, _BUILT):
+                return problem._replace(file=self._shown(part.source), line=0, column=0)
+        return problem
+
     def left(self) -> Iterator[Note]:
         """Find files that were not read: they are in no use case, nor in what one builds on."""
-        read = self._wide.inputs
+        read = {*self._wide.inputs, *self._built_of()}
         what = "files beside the use cases"
         if any(note.what == _AS_BUILT for note in self.notes):
             what += f", or in the {_BUILT} of one"
@@ -167,6 +178,17 @@ class Upstream:
             if not is_kept and _is_file(self.sources, path):
                 todo = "write fragments of the README from what it said, or put it below files/ of the package"
                 yield Note(LOST, what, todo, (self.sources.shown(path),))
+
+    def _built_of(self) -> Iterator[str]:
+        """Yield the files that kustomizations name which are taken as built, and those of what they build on."""
+        folders = [*self._as_built]
+        for folder in folders:
+            for file in kustomizations(self._wide, folder):
+                root = use_cases.root(self._wide, file)
+                texts = (node.value.rpartition("=")[2] for node in walk(root) if isinstance(node, Scalar))
+                yield from (file, *(normpath(join(folder, text)) for text in texts))
+                below = dict.fromkeys(normpath(join(folder, text)) for text in kustomization.referred(root))
+                folders += [path for path in below if path not in folders]
 
     def _leaves(self) -> list[str]:
         """Return the folders of use cases, or of manifests without any kustomization."""
@@ -198,6 +220,10 @@ class Upstream:
         """Return where a folder is below the root of the disk."""
         return normpath(join(self._below, folder))
 
+    def _shown(self, path: str) -> str:
+        """Return a path below the root of the disk as messages show it."""
+        return self.sources.shown(relpath(path, self._below))
+
     def _file(self, folder: str) -> str:
         files = kustomizations(self._wide, folder)
         return files[0] if len(files) == 1 else ""
@@ -222,7 +248,8 @@ class Upstream:
     def _of_text(self, folder: str, text: bytes, reason: str) -> Part:
         """Take what kustomize builds of a folder, which keeps no comments."""
         todo = f"go on with the objects in {_BUILT} of their bases; comments and setters are not in it"
-        place = self.sources.shown(relpath(folder, self._below))
+        place = self._shown(folder)
+        self._as_built.append(folder)
         self.notes.append(Note(LOST, _AS_BUILT, todo, (f"{place}: {reason}",)))
         shown = f"{place} as built"
         text = proof.rewrite(text, shown, _plain)
@@ -238,7 +265,8 @@ class Upstream:
         root = use_cases.root(self._wide, file) if file else None
         if not isinstance(root, MappingNode):
             raise _BeyondPartError("it has no kustomization, or several")
-        _check(root, kind, is_leaf=is_leaf)
+        for node, what in _beyond(root, kind, is_leaf=is_leaf):
+            raise _BeyondPartError(f"{self._shown(file)}:{root.source.locate(node.start)[0]}: {what}")
         head = [*self._wide.documents(file)[0].head, *root.entries[0].head]
         part = Part(folder, kind, head=head, krmfile=self._krmfile(folder))
         for key in kustomization.LISTED:
@@ -331,14 +359,23 @@ def _items(root: Node, key: str) -> list[Item]:
     return list(listed.items) if isinstance(listed, SequenceNode) else []
 
 
-def _check(root: MappingNode, kind: str, *, is_leaf: bool) -> None:
-    """Refuse a kustomization that says more than a part may."""
+def _beyond(root: MappingNode, kind: str, *, is_leaf: bool) -> Iterator[tuple[Node, str]]:
+    """Yield what a kustomization says more than a part may, and where."""
     if root.text("kind", "Kustomization") != kind:
-        raise _BeyondPartError(f"it is a {root.text('kind')}")
+        yield root, f"it is a {root.text('kind')}"
     for entry in root.entries:
         is_text = entry.name in ("apiVersion", "kind", *(["namespace"] if is_leaf else []))
         if not is_text and not (entry.name in _FIELDS and isinstance(entry.value, SequenceNode)):
-            raise _BeyondPartError(f"packyard does not compose {entry.name}")
+            yield entry.key, f"packyard does not compose {entry.name}"
+    for item in _items(root, _GENERATED):
+        options = item.value.get("options") if isinstance(item.value, MappingNode) else None
+        for node, known, path in (
+            (item.value, generator.KEYS, _GENERATED),
+            (options, generator.OPTIONS, f"{_GENERATED}.options"),
+        ):
+            for entry in entries(node):
+                if entry.name not in known:
+                    yield entry.key, f"packyard does not compose {path}.{entry.name}"
 
 
 def _patch(key: str, item: Item) -> Item:

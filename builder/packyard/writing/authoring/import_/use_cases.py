@@ -59,7 +59,8 @@ def paths(folders: Sequence[str], prefix: str, shown: str, name: str) -> dict[st
         hint = f"import each by itself, first: packyard import {quote(join(shown, packages[0]))}"
         raise InputError(Problem(f"holds several packages: {', '.join(packages)}", file=shown, hint=hint))
     if not all(mark for _, mark, _ in partitions.values()):
-        common = [step for step in commonpath(folders).split("/") if step and len(folders) > 1]
+        common = [step for step in commonpath(map(dirname, folders)).split("/") if step]
+        common = common if len(folders) > 1 or common == [_OVERLAYS] else []
         least = _GROUPED if common != [_OVERLAYS] else 1
         skipped = max(0, min(len(common), *(len(folder.split("/")) - least for folder in folders)))
         marked = {folder: "/".join(folder.split("/")[skipped:]) or name for folder in folders}
