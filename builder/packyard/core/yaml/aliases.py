@@ -68,8 +68,8 @@ class _Anchors:
         if isinstance(node, Collection):
             self._open += [anchor] if anchor else []
             for child in node.children:
-                if isinstance(child, Entry) and isinstance(child.key, Scalar) and child.key.anchor:
-                    self._found[child.key.anchor] = child.key, 1, 0
+                if isinstance(child, Entry):
+                    child.key, _, _ = self.follow(child.key, level + 1)
                 value, inner, below = self.follow(child.value, level + 1)
                 if isinstance(child.value, Alias):  # the comment behind it stays where it is
                     child.comment = child.comment or child.value.comment
