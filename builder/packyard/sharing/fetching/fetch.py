@@ -72,7 +72,7 @@ def fetch(store: Store, reference: Reference, how: Fetching | None = None, *, pi
         entry = choice.entry
         try:
             data = _file(store, entry, how)
-            proof = verify_listed(index, entry, entry, provenance.get(store, entry.name, entry.version), how.trusted)
+            proof = verify_listed(index, entry, provenance.get(store, entry.name, entry.version), how.trusted)
         except (NotFoundError, IntegrityError):
             latest = access.read(store, how.trusted, how.memory)
             latest.named(reference.name).get(entry.version)  # removed meanwhile

@@ -65,11 +65,9 @@ class Proof:
             yield "the SBOM beside it is the one that its provenance names"
 
 
-def verify_listed(index: Index, entry: IndexEntry, bundle: Identified, attested: bytes | None, trusted: Trust) -> Proof:
-    """Verify a bundle that an index, which was read with the same trust, lists as ``entry``, and its provenance."""
-    if bundle.digest != entry.digest:
-        raise IntegrityError(f"{entry}: expected {entry.digest}, found {bundle.digest}")
-    proof = verify_bundle(bundle, attested, trusted, what=str(entry), listed_by=index.signers)
+def verify_listed(index: Index, entry: IndexEntry, attested: bytes | None, trusted: Trust) -> Proof:
+    """Verify the bundle that an index, which was read with the same trust, lists as ``entry``, and its provenance."""
+    proof = verify_bundle(entry, attested, trusted, what=str(entry), listed_by=index.signers)
     return replace(proof, others=proof.others or index.others)
 
 

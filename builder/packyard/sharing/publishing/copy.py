@@ -138,7 +138,7 @@ def _with(index: Index, listed: Index, entries: Sequence[IndexEntry]) -> Index:
 def _attested(store: Store, listed: Index, entry: IndexEntry, how: Fetching) -> Mapping[str, bytes]:
     """Return the SBOM and the provenance, which have to be about this file and to belong together."""
     attested = provenance.get(store, entry.name, entry.version)
-    proof = verify_listed(listed, entry, entry, attested, how.trusted)
+    proof = verify_listed(listed, entry, attested, how.trusted)
     sbom = get_or_none(store, entry.beside(SBOM), limit=provenance.LIMIT)
     if sbom is not None and proof.provenance and proof.provenance.sbom:
         with_sbom(proof, sbom, what=entry.key)
