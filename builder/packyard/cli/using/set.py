@@ -136,7 +136,7 @@ def _checked(directory: Path, words: Sequence[str], parsed: Flags) -> Path:
 
 
 def _has_setters(directory: Path) -> bool:
-    return any(os.path.exists(directory / name) for name in directories.KRMFILES)  # noqa: PTH110
+    return any(os.path.exists(directory / name) for name in directories.KRMFILES)  # noqa: PTH110  # pathlib takes longer, and every set asks
 
 
 def _title(values: Mapping[str, Sequence[str]], unset: Sequence[str], options: Sequence[str]) -> str:
