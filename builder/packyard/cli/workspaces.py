@@ -18,7 +18,7 @@ from packyard.writing.source import library, workspace
 from packyard.writing.source.workspace import Workspace
 
 #: Fewer packages than this are built one after another by default: what packages share is parsed again in each worker.
-#: Measured by tests/bench_catalogue.py: workers are slower for 4 packages, and faster for 8.
+#: As measured, workers are slower for 4 packages, and faster for 8.
 WORTH_WORKERS = 8
 
 

@@ -14,7 +14,6 @@ from typing import TypeVar
 from packyard.cli import declare, output, packages, progress
 from packyard.cli.packages import UseCase
 from packyard.core.errors import InputError, Problem, UnavailableError
-from packyard.core.files.tree import Tree
 from packyard.core.kubernetes import plain_secrets
 from packyard.running.runs import kubectl, status
 from packyard.running.runs import record as records
@@ -24,8 +23,7 @@ from packyard.running.runs.rendered import Rendered
 from packyard.running.runs.status import RoleStatus
 from packyard.running.runs.workloads import PodStatus
 from packyard.using.options import earlier
-from packyard.using.setters import krmfile
-from packyard.using.setters.packages import read_krmfile, read_package
+from packyard.using.setters.packages import own_setters
 
 T = TypeVar("T")
 #: The exit code of a verb that watches until somebody interrupts it; `main` gives it to all that is interrupted.
@@ -111,9 +109,7 @@ def find_for(
 
 def _new_name(use_case: UseCase) -> dict[str, tuple[str]]:
     """Return a name for this run alone, where its objects can have one and the user has not set one."""
-    if not (use_case.directory / krmfile.NAME).exists():
-        return {}
-    setters = read_krmfile(read_package(Tree(use_case.directory), "")).definitions.setters
+    setters = own_setters(use_case.directory)
     is_open = runs.SETTER in setters and not setters[runs.SETTER].is_set and runs.SETTER not in use_case.values
     return {runs.SETTER: (runs.new_word(),)} if is_open else {}
 

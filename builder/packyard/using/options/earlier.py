@@ -13,10 +13,7 @@ from shlex import quote
 
 from packyard.core.bundle import address, shipped
 from packyard.core.errors import IntegrityError
-from packyard.core.files.tree import Tree
-from packyard.using.setters import krmfile
-from packyard.using.setters.definition import Setter
-from packyard.using.setters.packages import read_krmfile, read_package
+from packyard.using.setters.packages import own_setters
 
 
 def differing(directory: Path, values: Mapping[str, Sequence[str]]) -> Iterator[str]:
@@ -32,10 +29,10 @@ def differing(directory: Path, values: Mapping[str, Sequence[str]]) -> Iterator[
     if package is None or path not in package[1].use_cases:
         return
     root, manifest = package
-    use_case, setters = manifest.use_cases[path], _setters(directory)
+    use_case, setters = manifest.use_cases[path], own_setters(directory)
     top = os.path.normpath(directory / os.path.relpath(root, os.path.realpath(directory)))
     for earlier in use_case.after:
-        theirs = _setters(Path(top, earlier))
+        theirs = own_setters(Path(top, earlier))
         if any(setter.must_be_set for setter in theirs.values()):
             continue
         shipped_there = manifest.use_cases[earlier].setters if earlier in manifest.use_cases else {}
@@ -45,10 +42,3 @@ def differing(directory: Path, values: Mapping[str, Sequence[str]]) -> Iterator[
                 place = address.of(Path(top, earlier))
                 both = f"packyard set {quote(top)} -R {quote(f'{name}={own}')} sets all"
                 yield f"{name} is {own}, and {theirs[name].shown} in {place}, which runs before: {both}"
-
-
-def _setters(directory: Path) -> Mapping[str, Setter]:
-    """Return the setters of a use case; none where it is gone, or lost its Krmfile."""
-    tree = Tree(directory)
-    is_there = directory.is_dir() and tree.has(krmfile.NAME)
-    return read_krmfile(read_package(tree, "")).definitions.setters if is_there else {}

@@ -10,12 +10,17 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping, Sequence
 from fnmatch import fnmatchcase
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from packyard.core.errors import InputError, Problem
 from packyard.core.files.tree import Tree
 from packyard.core.yaml.document import source_of
 from packyard.using.setters.krmfile import NAME, Krmfile
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from packyard.using.setters.definition import Setter
 
 #: The name of kpt's file; one of its first format holds definitions as a Krmfile does.
 KPTFILE = "Kptfile"
@@ -56,6 +61,14 @@ class PackageFiles(NamedTuple):
 def read_krmfile(package: PackageFiles) -> Krmfile:
     """Parse a package's definitions."""
     return Krmfile(source_of(package.krmfile, package.where + package.name))
+
+
+def own_setters(directory: Path) -> Mapping[str, Setter]:
+    """Return the setters of a use case, by its Krmfile alone; none where it has none, or is gone."""
+    tree = Tree(directory)
+    if not (directory.is_dir() and tree.has(NAME)):
+        return {}
+    return Krmfile(source_of(tree.read(NAME), tree.prefix + NAME)).definitions.setters
 
 
 def find_packages(tree: Tree, *, recursive: bool, kpt: bool = False) -> list[str]:
