@@ -30,7 +30,7 @@ from packyard.writing.source.offered import BASE, Offered
 from packyard.writing.source.package import NAME, slug
 from packyard.writing.source.pod_operations import Container, is_bound
 from packyard.writing.source.words import Words
-from packyard.writing.source.workspace import PROGRAMS, STORAGE, Workspace
+from packyard.writing.source.workspace import PROGRAMS, STORAGE, Workspace, authored
 
 _RUN, _CONTAINERS = ("command", "args"), "containers"
 _PROGRAM = ["python3", "main.py"]  # a program that is to be replaced: that of the image, or by its author
@@ -123,6 +123,15 @@ def _chosen(answers: Answers) -> Iterator[tuple[str, str]]:
 def setters(workspace: Workspace, answers: Answers) -> Mapping[str, Setter]:
     """Return the setters that the parts of the first use case share, or have for themselves."""
     return _setters(workspace, _parts(workspace, next(iter(answers.bases.values())), answers))
+
+
+def manifests(workspace: Workspace, part: Offered) -> bytes:
+    """Return the objects of a base as a use case begins with them, or the files of an overlay."""
+    sources = workspace.sources
+    if part.kind == BASE:
+        objects = accumulate.accumulate(parts.read(sources, part.folder, "Kustomization"))
+        return b"---\n".join(item.write() for item in objects)
+    return b"---\n".join(sources.read(path) for path in authored(sources, part.folder) if path.endswith(".yaml"))
 
 
 def write(workspace: Workspace, answers: Answers) -> dict[str, bytes]:

@@ -32,7 +32,8 @@ README = "README.md"
 class Draft:
     """A package as it was composed: the files of its bundle, and a manifest without their digests.
 
-    ``options`` are the names of those that any of its use cases offers, ``idle`` are patches that reach nothing in it.
+    ``options`` are the names of those that any of its use cases offers, ``misfits`` say by the names of options and the
+    paths of use cases why they do not fit; ``idle`` are patches that reach nothing in it.
     ``inputs`` are the files that it was made from, below the root of the sources.
     """
 
@@ -40,6 +41,7 @@ class Draft:
     members: tuple[Member, ...]
     idle: Idle = field(default_factory=dict)
     options: Sequence[str] = ()
+    misfits: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     inputs: Mapping[str, Digest] = field(default_factory=dict)
 
     def bundle(self) -> Bundle:
@@ -85,7 +87,8 @@ def _of_package(here: Workspace, version: str, name: str) -> Draft:
     context = readme_facts.context(here, composed, objects, described)
     members.append(Member(path=README, data=readme.render(texts, context)))
     options = [option.name for option in composed.options.all]
-    return Draft(manifest=described, members=tuple(members), idle=composed.idle, options=options)
+    misfits = composed.options.misfits
+    return Draft(manifest=described, members=tuple(members), idle=composed.idle, options=options, misfits=misfits)
 
 
 def _own_files(sources: Sources, package: packages.Package) -> list[Member]:

@@ -22,6 +22,7 @@ from packyard.using.setters.packages import PackageFiles
 from packyard.writing.build import fragments, silence
 from packyard.writing.build.draft import Draft, compose_draft
 from packyard.writing.build.own_rules import judges_of
+from packyard.writing.checks import kubernetes_schema
 from packyard.writing.checks.enabled import Option, Trial
 from packyard.writing.checks.finding import REMOVE, Finding, finding
 from packyard.writing.checks.lint import find
@@ -44,7 +45,8 @@ _OF_VALUES = frozenset((
 class Linted:
     """What is wrong with the composed files of a package, exceptions included, and what `workspace_lint` needs to know.
 
-    ``inputs`` are the sources that it was composed from. What does not compose ``is_broken``.
+    ``inputs`` are the sources that it was composed from, ``unchecked`` says which kinds have no schema. What does not
+    compose ``is_broken``.
     """
 
     name: str
@@ -53,6 +55,7 @@ class Linted:
     options: Sequence[str] = ()
     idle: Idle = field(default_factory=dict)
     inputs: Sequence[str] = ()
+    unchecked: Sequence[str] = ()
     is_broken: bool = False
 
 
@@ -86,7 +89,8 @@ def _package(here: Workspace, name: str, draft: Draft) -> Linted:
     ]
     placed = list(_to_sources(here, described, findings))
     use_cases = sum(not package.where.endswith(f"/{OPTIONS}/") for package in packages)
-    return Linted(name, placed, use_cases, draft.options, draft.idle, tuple(draft.inputs))
+    unchecked = sorted({text for each in parsed for text in kubernetes_schema.unchecked(each, judges_of(here))})
+    return Linted(name, placed, use_cases, draft.options, draft.idle, tuple(draft.inputs), unchecked)
 
 
 def _tried(here: Workspace, names: Sequence[tried_parts.Name], inputs: Iterable[str] = ()) -> Linted:

@@ -55,11 +55,15 @@ class Option:
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """The options of a package; ``files`` are theirs and their Krmfile, by their path below ``options``."""
+    """The options of a package; ``files`` are theirs and their Krmfile, by their path below ``options``.
+
+    ``misfits`` says by the names of options and the paths of use cases why they do not fit.
+    """
 
     all: tuple[Option, ...] = ()
     files: Mapping[str, bytes] = field(default_factory=dict)
     definitions: Definitions = field(default_factory=Definitions)
+    misfits: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
 
 
 def gather(workspace: Workspace, use_cases: Mapping[str, Sequence[SourceObject]], idle: list[Idle]) -> Options:
@@ -69,9 +73,13 @@ def gather(workspace: Workspace, use_cases: Mapping[str, Sequence[SourceObject]]
     files: dict[str, bytes] = {}
     setters: dict[str, Setter] = {}
     applying = []
+    misfits: dict[str, Mapping[str, str]] = {}
     for name, folder in workspace.part_dirs(f"overlays/{OPTIONS}").items():
         part = parts.read(workspace.sources, folder, "Component")
-        option, definitions, texts = _option(workspace, name, part, use_cases, idle)
+        tried = {path: _try(part, objects) for path, objects in use_cases.items()}
+        misfits[name] = {path: reached for path, reached in tried.items() if isinstance(reached, str)}
+        fitting = {path: reached for path, reached in tried.items() if not isinstance(reached, str)}
+        option, definitions, texts = _option(workspace, name, part, use_cases, fitting, idle)
         if option is None:
             continue
         options.append(option)
@@ -88,28 +96,25 @@ def gather(workspace: Workspace, use_cases: Mapping[str, Sequence[SourceObject]]
     if any(sections.values()):
         here = [rule for rule in applying if reached_rules.is_here(rule, setters)]
         files[KRMFILE] = reached_definitions.write(_HEAD, sections, here)
-    return Options(tuple(options), files, Definitions(setters))
+    return Options(tuple(options), files, Definitions(setters), misfits)
 
 
 def _option(
-    workspace: Workspace, name: str, part: Part, use_cases: Mapping[str, Sequence[SourceObject]], idle: list[Idle]
+    workspace: Workspace,
+    name: str,
+    part: Part,
+    use_cases: Mapping[str, Sequence[SourceObject]],
+    fitting: Mapping[str, Idle],
+    idle: list[Idle],
 ) -> tuple[Option | None, Definitions, Mapping[str, str]]:
-    """Try an option on use cases; return what a package with these has of it, with its definitions."""
+    """Return what a package has of an option that fits some of its use cases, with its definitions."""
     sources = workspace.sources
-    fitting: list[str] = []
-    reached: list[Idle] = []
-    for path, objects in use_cases.items():
-        nothing = _try(part, objects)
-        if nothing is not None and (not all(nothing.values()) or not part.patches):
-            fitting.append(path)
-            reached.append(nothing)
-    keys = [*(patch.key for patch in part.patches), *(key for patch in part.pods for key in patch.keys)]
-    idle += [*reached, dict.fromkeys(keys, True)]
+    idle += [*fitting.values(), dict.fromkeys(_keys(part), True)]
     if not fitting:
         return None, Definitions(), {}
-    nowhere = join(reached)
+    nowhere = join(fitting.values())
     lacking = [patch for patch in part.patches if nowhere.get(patch.key)]
-    written = pod_components.write(part, use_cases, fitting)
+    written = pod_components.write(part, use_cases, [*fitting])
     files = _files(sources, part, lacking, written)
     krmfile = [part.krmfile] if part.krmfile else []
     roots = [patch.document.root for patch in part.patches if patch not in lacking]
@@ -129,8 +134,12 @@ def _option(
     return option, needed.definitions, texts
 
 
-def _try(part: Part, objects: Sequence[SourceObject]) -> Idle | None:
-    """Return which patches of an option reach nothing in a use case; None where it does not fit, or changes nothing.
+def _keys(part: Part) -> list[tuple[str, int, str]]:
+    return [*(patch.key for patch in part.patches), *(key for patch in part.pods for key in patch.keys)]
+
+
+def _try(part: Part, objects: Sequence[SourceObject]) -> Idle | str:
+    """Return which patches of an option reach nothing in a use case, or why it does not fit.
 
     One that patches pods does not fit where it changes no object that has any.
     """
@@ -139,12 +148,15 @@ def _try(part: Part, objects: Sequence[SourceObject]) -> Idle | None:
     changed = list(copies)
     try:
         accumulate(part, changed, tried)
-    except MisfitError:
-        return None
-    pairs = zip(objects, copies, strict=True)
-    if part.pods and not any(old.root is not new.root and pods.find(old.root) for old, new in pairs):
-        return None
-    return None if is_same([item.root for item in objects], [item.root for item in changed]) else join(tried)
+    except MisfitError as error:
+        return error.problems[0].message
+    nothing, pairs = join(tried), zip(objects, copies, strict=True)
+    is_idle = part.pods and not any(old.root is not new.root and pods.find(old.root) for old, new in pairs)
+    words = dict.fromkeys(word for _, _, word in _keys(part) if word)
+    if words and (is_idle or (part.patches and all(nothing.values()))):
+        return f"it is for {' or '.join(words)}, and there is none"
+    is_same_as_before = is_same([item.root for item in objects], [item.root for item in changed])
+    return "changes nothing" if is_idle or is_same_as_before else nothing
 
 
 def _files(sources: Sources, part: Part, lacking: Sequence[Patch], written: pod_components.Written) -> dict[str, bytes]:
