@@ -5,8 +5,8 @@
 From this follow ``-o`` with its help and completion, JSON, the lines or the table for people, and what
 the reference in docs/ says of the verb. A field is called as JSON has it, and is that attribute in snake case,
 or of the path behind ``=``: ``name, useCase, digest=bundle.digest, setBy?, pods (name, restarts)``. ``?`` makes null of
-what is empty, and the fields of a list's items are in brackets; a tuple has its fields in this order, a text or a path
-is the only one, and a mapping is printed as it is.
+what is empty, and the fields of a list's items are in brackets, those of a list in these in brackets inside. A tuple
+has its fields in this order, a text or a path is the only one, and a mapping is printed as it is.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ Cells = Mapping[str, Callable[[Mapping[str, Any]], str]]
 
 #: The forms of a result; the first is the default.
 FORMS = ("text", "json")
-_FIELD = re.compile(r"(\w+)(?:=([\w.]+))?(\?)?(?: \(([^()]*)\))?")
+_FIELD = re.compile(r"(\w+)(?:=([\w.]+))?(\?)?(?: \(((?:[^()]|\([^()]*\))*)\))?")
 
 
 class Field(NamedTuple):
