@@ -14,7 +14,6 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cache
-from importlib import import_module
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -114,15 +113,8 @@ def _cell(value: object) -> str:
     return ", ".join(map(str, value)) if isinstance(value, list) or type(value) is tuple else str(value)
 
 
-def declared(module: Any) -> list[Rows]:
-    """Return what a verb's module declares; one that must start fast names the module that does."""
-    if isinstance(where := getattr(module, "ROWS", None), str):
-        module = import_module(where)
-    return [value for value in vars(module).values() if isinstance(value, Rows)]
-
-
 def add_arguments(parser: argparse.ArgumentParser, module: Any) -> None:
     """Declare the flag that a verb has for its rows."""
-    for forms in [rows.forms for rows in declared(module)][:1]:
-        text = f"output format (default: {forms[0]})"
-        parser.add_argument("-o", "--output", choices=forms, default=forms[0], help=text)
+    if rows := getattr(module, "ROWS", None):
+        text = f"output format (default: {rows.forms[0]})"
+        parser.add_argument("-o", "--output", choices=rows.forms, default=rows.forms[0], help=text)

@@ -34,7 +34,6 @@ if TYPE_CHECKING:
     from packyard.using.setters.definition import Setter
 
 FLAGS = Declared(__doc__, numbers=True)
-ROWS = "packyard.cli.using.edits"
 
 
 def main(words: Sequence[str]) -> int:
