@@ -43,9 +43,9 @@ def made() -> str:
 
 def commands() -> Iterator[str]:
     """Yield the verbs with what they do, in the groups of the help."""
-    for group in GROUPS:
-        yield from ("", f"## {group.title}", "", "| command | what it does |", "| --- | --- |")
-        for verb, (_, text) in group.verbs.items():
+    for group, verbs in GROUPS.items():
+        yield from ("", f"## {group}", "", "| command | what it does |", "| --- | --- |")
+        for verb, (_, text) in verbs.items():
             yield f"| `packyard {verb}` | {text.replace('|', chr(92) + '|')} |"
 
 

@@ -70,7 +70,7 @@ def run(arguments: argparse.Namespace) -> int:
     answers = _answers(arguments, workspace, parts)
     new.check(answers, parts)
     written = _write(workspace, answers, parts)
-    if ROWS.show(sorted(path for path in written.rglob("*") if path.is_file()), arguments.output):
+    if ROWS.show([(path,) for path in sorted(written.rglob("*")) if path.is_file()], arguments.output):
         output.note(f"go on with {written / 'package.yaml'}; packyard test {answers.name} tries the package")
     return 0
 
