@@ -120,11 +120,6 @@ def _chosen(answers: Answers) -> Iterator[tuple[str, str]]:
     yield from ((kind, name) for kind, names in kinds for name in names)
 
 
-def setters(workspace: Workspace, answers: Answers) -> Mapping[str, Setter]:
-    """Return the setters that the parts of the first use case share, or have for themselves."""
-    return _setters(workspace, _parts(workspace, next(iter(answers.bases.values())), answers))
-
-
 def write(workspace: Workspace, answers: Answers) -> dict[str, bytes]:
     """Return the files of the package by their paths in its folder."""
     use_cases: dict[str, Tree] = {}
