@@ -45,7 +45,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("reference", metavar="NAME[@VERSION]", nargs="?")
     declare.value(parser, "--from CHANNEL", "the address of a channel", dest="channel")
     parser.add_argument("--to", metavar="DIR", default=".", help="where to unpack (default: here)")
-    declare.former(parser, "--into", "to")
+    declare.former(parser, "--into", "--to")
     declare.value(parser, "--lock FILE", "pin what is fetched in this file")
     declare.switch(parser, "--locked", f"fetch only what FILE pins (default: {locks.FILE})")
 

@@ -59,7 +59,8 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.images:
         if wanted:
             raise UsageError(f"packyard show: --images is of a whole package: packyard show {reference} --images")
-        IMAGES.show(_images([reference] if reference else _names(source), source), arguments.output)
+        names = _images([reference] if reference else _names(source), source)
+        IMAGES.show([(name,) for name in names], arguments.output)
         return 0
     if not reference:
         raise UsageError("packyard show: name a package; packyard list shows their names")
