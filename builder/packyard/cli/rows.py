@@ -13,8 +13,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from functools import cache
-from operator import attrgetter
+from functools import cache, reduce
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from packyard.cli import output
@@ -56,8 +55,12 @@ def _values(declared: Sequence[Field], row: Any) -> Mapping[str, Any]:
         return row
     if type(row) is tuple:  # and no object with names
         return {field.name: value for field, value in zip(declared, row, strict=True)}
-    values = ((field, attrgetter(field.path)(row)) for field in declared)
+    values = ((field, reduce(_attribute, field.path.split("."), row)) for field in declared)
     return {field.name: value or None if field.is_optional else value for field, value in values}
+
+
+def _attribute(value: Any, name: str) -> Any:
+    return None if value is None else getattr(value, name)
 
 
 def document(declared: Sequence[Field], row: Any) -> dict[str, Any]:
