@@ -12,12 +12,11 @@ from pathlib import Path
 from shlex import quote
 from typing import TYPE_CHECKING
 
-from packyard.core.errors import InputError, PackyardError, Problem, UnavailableError, UsageError, suggest
+from packyard.core.errors import InputError, PackyardError, Problem, UsageError, suggest
 
 if TYPE_CHECKING:
     import argparse
 
-    from packyard.using.setters.plan import Given
     from packyard.using.setters.valuesfile import ValuesFile
 
 #: The text about it in --help.
@@ -159,25 +158,21 @@ def _known(names: Names | None) -> Collection[str]:
         return ()
 
 
-def values_files(directory: Path, files: Iterable[str]) -> tuple[dict[str, Given], list[str]]:
-    """Return what values files give setters, the value of a later file counting, and the options that they enable.
+def with_files(
+    typed: Mapping[str, Sequence[str]], files: Iterable[str], directory: Path
+) -> tuple[dict[str, Sequence[str]], list[str]]:
+    """Return the values that words and files give setters, and the options that files enable.
 
-    ``-`` is standard input, and a file may be a pipe, as the shell makes of ``<(…)``, or a preset of the package of a
-    directory.
+    The value that is typed counts, then that of the last file; an empty one empties a setter. ``-`` is standard input,
+    and a file may be a pipe, as the shell makes of ``<(…)``, or a preset of the package of a directory.
     """
-    by_name: dict[str, Given] = {}
+    values: dict[str, Sequence[str]] = {}
     options: list[str] = []
     for file in files:
         parsed = _values_file(_located(directory, file))
-        by_name |= parsed.by_name
+        values |= parsed.by_name
         options += (name for name in parsed.options if name not in options)
-    return by_name, options
-
-
-def merged(given: Mapping[str, Given], typed: Mapping[str, Sequence[str]]) -> dict[str, Sequence[str]]:
-    """Return the values that files and words give, those of words counting; an empty one empties a setter."""
-    both = {**given, **typed}
-    return {name: [] if texts == [""] else texts for name, texts in both.items()}
+    return {name: [] if texts == [""] else texts for name, texts in {**values, **typed}.items()}, options
 
 
 def _located(directory: Path, file: str) -> str:
@@ -198,11 +193,6 @@ def _values_file(file: str) -> ValuesFile:
     from packyard.using.setters import valuesfile
 
     if file == "-":
-        data, file = output.read("values"), "stdin"
-    else:
-        try:
-            with open(file, "rb") as opened:  # noqa: PTH123  # a text: where it is shown, it is shown as given
-                data = opened.read(valuesfile.LIMIT + 1)
-        except OSError as error:
-            raise UnavailableError(Problem(error.strerror or str(error), file=file)) from error
-    return valuesfile.parse(data, file)
+        return valuesfile.parse(output.read("values"), "stdin")
+    with open(file, "rb") as opened:  # noqa: PTH123  # a text: where it is shown, it is shown as given
+        return valuesfile.parse(opened.read(valuesfile.LIMIT + 1), file)
