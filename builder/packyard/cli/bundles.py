@@ -70,25 +70,19 @@ class Offer:
     versions: Sequence[IndexEntry] = ()
     index: int | None = None
 
-    def tell(self, tell: Callable[[str], None] = output.detail) -> None:
-        """Say where it is from and why it is that one, and warn of one that is yanked."""
-        if not self.source.is_carried:
-            tell(f"{self.entry} from {self.address} ({self.source.origin}), {self.why}")
-        if self.entry.yanked:
-            output.warning(f"{self.entry} is yanked: {on_one_line(self.entry.yanked)}")
 
+def find(
+    asked: Reference,
+    source: Setting,
+    store: Store | None = None,
+    *,
+    pin: Pin | None = None,
+    tell: Callable[[str], None] = output.detail,
+) -> Offer:
+    """Return what is asked for, verified, from a channel or as packyard carries it; to the byte what a ``pin`` says.
 
-def find(asked: Reference, source: Setting, pin: Pin | None = None) -> Bundle:
-    """Return what is asked for, verified: from a channel, or what packyard carries; to the byte what a ``pin`` says."""
-    offered = offer(asked, source, pin=pin)
-    offered.tell()
-    return offered.bundle
-
-
-def offer(asked: Reference, source: Setting, store: Store | None = None, *, pin: Pin | None = None) -> Offer:
-    """Return what is asked for, and what a channel says of it, in as few requests as `find` takes; nothing is told.
-
-    ``store`` is the channel, if it is open already.
+    ``store`` is the channel, if it is open already; ``tell`` hears where it is from, and why it is that one. The user
+    is warned of one that is yanked.
     """
     from packyard.sharing.entry import IndexEntry
 
@@ -106,12 +100,16 @@ def offer(asked: Reference, source: Setting, store: Store | None = None, *, pin:
             hint = f"packyard carries it: add --from {CARRIED}"
             raise error.mapped(lambda problem: problem._replace(hint=hint)) from error
         raise
+    entry, why = fetched.choice.entry, fetched.choice.why
+    tell(f"{entry} from {store.address} ({source.origin}), {why}")
+    if entry.yanked:
+        output.warning(f"{entry} is yanked: {on_one_line(entry.yanked)}")
     return Offer(
         bundle=fetched.bundle,
-        entry=fetched.choice.entry,
+        entry=entry,
         source=source,
         address=store.address,
-        why=fetched.choice.why,
+        why=why,
         proof=fetched.proof,
         versions=fetched.package.entries,
         index=fetched.number,

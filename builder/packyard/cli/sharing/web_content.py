@@ -56,7 +56,7 @@ def _latest(entry: IndexEntry, address: str, store: Store) -> Fields:
     words = [entry.name, entry.description, *entry.model.values(), *entry.use_cases]
     try:
         asked = Reference(name=entry.name, version=entry.version)
-        shown = _shown(bundles.offer(asked, Setting(address, "--from"), store))
+        shown = _shown(bundles.find(asked, Setting(address, "--from"), store))
     except (InputError, IntegrityError, NotFoundError) as error:
         output.warning(f"{entry}: its page says that it cannot be shown: {error}")
         return {**listed, "words": summary.split(words), "problem": on_one_line(str(error))}

@@ -29,7 +29,7 @@ from packyard.cli.rows import Rows
 from packyard.core.bundle import address
 from packyard.core.bundle import lock as locks
 from packyard.core.bundle.lock import Lock, Pin
-from packyard.core.bundle.manifest import LIBRARY, Manifest
+from packyard.core.bundle.manifest import LIBRARY
 from packyard.core.bundle.reference import Reference
 from packyard.core.errors import ConflictError, InputError, Problem, UnavailableError, UsageError
 from packyard.core.files import regular
@@ -55,15 +55,14 @@ def run(arguments: argparse.Namespace) -> int:
     rows, wanted = [], "" if arguments.locked else (arguments.reference or "").partition("/")[2]
     for reference, source, pin in _asked(arguments):
         with progress.busy(f"{'building' if source.is_carried else 'fetching'} {reference}"):
-            offer = bundles.offer(reference, source, pin=pin)
-        _tell(offer)
+            offer = bundles.find(reference, source, pin=pin, tell=output.note)
         folder = _unpacked(offer, Path(arguments.to), None if arguments.locked else arguments.lock)
         rows.append(_row(offer, folder))
         if arguments.output == "text":
             output.line(str(folder))
         for text in offer.proof.signed if offer.proof else [f"{offer.entry} from {source}"]:
             output.note(text)
-        _tell_next(offer.bundle.manifest, folder, wanted)
+        _tell_next(offer, folder, wanted)
     ROWS.show(rows, arguments.output)
     return 0
 
@@ -79,9 +78,12 @@ def _asked(arguments: argparse.Namespace) -> Iterator[tuple[Reference, Setting, 
     yield Reference.parse(package), preferences.source(arguments.channel), None
 
 
-def _tell_next(described: Manifest, folder: Path, wanted: str) -> None:
-    """Name the command to go on with: for the use case that was named, or for all."""
+def _tell_next(offer: Offer, folder: Path, wanted: str) -> None:
+    """Name the command to go on with, for the use case that was named, or for all; or say what a library is for."""
+    described, entry = offer.bundle.manifest, offer.entry
     if described.kind == LIBRARY:
+        example = f"libraries: [{{name: {entry.name}, version: {entry.version}, digest: {entry.tar}}}]"
+        output.note(f"{entry} is a library, to build packages on: name it in packyard.yaml, {example}")
         return
     try:
         paths = address.meant(described.deployed(), wanted, described.name)
@@ -145,11 +147,3 @@ def _lock(file: str, name: str, new: Pin) -> Lock:
         hint = "a published version never changes: ask whoever publishes there; to pin these, remove the old pin"
         raise ConflictError(Problem(problem, file=file, hint=hint))
     return lock
-
-
-def _tell(offer: Offer) -> None:
-    """Say which version of which channel it is, and why, and what a library is for."""
-    offer.tell(output.note)
-    if (entry := offer.entry).kind == LIBRARY:
-        example = f"libraries: [{{name: {entry.name}, version: {entry.version}, digest: {entry.tar}}}]"
-        output.note(f"{entry} is a library, to build packages on: name it in packyard.yaml, {example}")

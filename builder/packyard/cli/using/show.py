@@ -63,8 +63,7 @@ def run(arguments: argparse.Namespace) -> int:
         return 0
     if not reference:
         raise UsageError("packyard show: name a package; packyard list shows their names")
-    offer = bundles.offer(Reference.parse(reference), source)
-    offer.tell()
+    offer = bundles.find(Reference.parse(reference), source)
     manifest = offer.bundle.manifest
     cases = [bundled.use_case(offer.bundle, path) for path in address.meant(manifest.deployed(), wanted, manifest.name)]
     row = described(offer, cases)
@@ -89,7 +88,7 @@ def _names(source: Setting) -> Sequence[str]:
 
 def _images(references: Sequence[str], source: Setting) -> Sequence[str]:
     """Return the whole names of the images of packages, with their registries, each once."""
-    manifests = (bundles.find(Reference.parse(reference), source).manifest for reference in references)
+    manifests = (bundles.find(Reference.parse(reference), source).bundle.manifest for reference in references)
     wholes = (images.whole(image) for manifest in manifests for image in manifest.images if images.is_valid(image))
     return list(dict.fromkeys(f"{host}/{name}{'@' if ':' in tag else ':'}{tag}" for host, name, tag in wholes))
 

@@ -108,8 +108,7 @@ def _theirs(folder: Path, base: Bundle, version: str, flag: str | None) -> tuple
         return Offer(bundle=bundle, entry=IndexEntry.of(bundle), source=Setting(version, "VERSION")), moved
     channel = untarred.channel(folder, received, flag)
     reference = Reference.parse(f"{base.name}@{version}" if version else base.name)
-    offer = bundles.offer(reference, channel)
-    offer.tell()
+    offer = bundles.find(reference, channel)
     bundle = offer.bundle
     output.note(f"{bundle.name}@{bundle.version} from {channel}")
     for entry in offer.versions:

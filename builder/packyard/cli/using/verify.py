@@ -70,8 +70,7 @@ def _file(file: Path, channel: str | None, form: str) -> int:
     if (listing := _beside(file, SBOM)) is not None and proof.provenance is not None:
         proof = with_sbom(proof, listing, what=str(file))
     if channel:
-        offer = bundles.offer(Reference.parse(f"{bundle.name}@{bundle.version}"), Setting(channel, "--from"))
-        offer.tell()
+        offer = bundles.find(Reference.parse(f"{bundle.name}@{bundle.version}"), Setting(channel, "--from"))
         if made.tar != offer.bundle.tar:
             problem = f"is not what the channel has: its tar is {made.tar}, the published one {offer.bundle.tar}"
             raise IntegrityError(Problem(problem, file=str(file)))
@@ -126,8 +125,7 @@ def _compared(package: Untarred, flag: str | None) -> tuple[Offer | None, str]:
     """Compare with the channel that is named, or with that of the receipt; say in words what came of it."""
     try:
         source = untarred.channel(package.folder, package.receipt, flag)
-        offer = bundles.offer(Reference.parse(package.name), source)
-        offer.tell()
+        offer = bundles.find(Reference.parse(package.name), source)
     except (InputError, UnavailableError) as error:
         if flag is not None:
             raise
