@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -19,9 +18,11 @@ from packyard.core.files import regular
 
 if TYPE_CHECKING:
     from packyard.core.bundle.lock import Pin
-    from packyard.sharing.entry import IndexEntry
-    from packyard.sharing.fetching.verify import Proof
+    from packyard.sharing.fetching.fetch import Fetched
     from packyard.sharing.stores.store import Store
+
+
+Tell = Callable[[str], None]
 
 
 def carried_names() -> Sequence[str]:
@@ -53,44 +54,26 @@ def carried(asked: Reference, pin: Pin | None = None) -> Bundle:
     return bundle
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Offer:
-    """A bundle, verified, what its source says of it and why it is that one, and what is proved of it.
-
-    ``versions`` are those of its name, and ``index`` is the number of the index that lists them. Where packyard carries
-    it, nothing is proved, and there is no index.
-    """
-
-    bundle: Bundle
-    entry: IndexEntry
-    source: Setting
-    address: str = ""
-    why: str = ""
-    proof: Proof | None = None
-    versions: Sequence[IndexEntry] = ()
-    index: int | None = None
+def find(asked: Reference, source: Setting, pin: Pin | None = None) -> Bundle:
+    """Return what is asked for, verified: from a channel, or what packyard carries; to the byte what a ``pin`` says."""
+    return offer(asked, source, pin=pin).bundle
 
 
-def find(
-    asked: Reference,
-    source: Setting,
-    store: Store | None = None,
-    *,
-    pin: Pin | None = None,
-    tell: Callable[[str], None] = output.detail,
-) -> Offer:
-    """Return what is asked for, verified, from a channel or as packyard carries it; to the byte what a ``pin`` says.
+def offer(
+    asked: Reference, source: Setting, store: Store | None = None, *, pin: Pin | None = None, tell: Tell = output.detail
+) -> Fetched:
+    """Return what is asked for, and what a channel says of it, in as few requests as `find` takes.
 
-    ``store`` is the channel, if it is open already; ``tell`` hears where it is from, and why it is that one. The user
-    is warned of one that is yanked.
+    ``tell`` is told where it is from and why it is that one; of one that is yanked there is a warning. ``store`` is the
+    channel, if it is open already.
     """
     from packyard.sharing.entry import IndexEntry
+    from packyard.sharing.fetching.fetch import Fetched, fetch
 
     if source.is_carried:
         bundle = carried(asked, pin)
-        return Offer(bundle=bundle, entry=IndexEntry.of(bundle), source=source)
+        return Fetched(bundle=bundle, entry=IndexEntry.of(bundle))
     from packyard.cli.channels import fetching, open_channel
-    from packyard.sharing.fetching.fetch import fetch
 
     store = store or open_channel(source.value)
     try:
@@ -100,20 +83,10 @@ def find(
             hint = f"packyard carries it: add --from {CARRIED}"
             raise error.mapped(lambda problem: problem._replace(hint=hint)) from error
         raise
-    entry, why = fetched.choice.entry, fetched.choice.why
-    tell(f"{entry} from {store.address} ({source.origin}), {why}")
-    if entry.yanked:
-        output.warning(f"{entry} is yanked: {on_one_line(entry.yanked)}")
-    return Offer(
-        bundle=fetched.bundle,
-        entry=entry,
-        source=source,
-        address=store.address,
-        why=why,
-        proof=fetched.proof,
-        versions=fetched.package.entries,
-        index=fetched.number,
-    )
+    tell(f"{fetched.entry} from {store.address} ({source.origin}), {fetched.why}")
+    if fetched.entry.yanked:
+        output.warning(f"{fetched.entry} is yanked: {on_one_line(fetched.entry.yanked)}")
+    return fetched
 
 
 def read(file: Path) -> Bundle:

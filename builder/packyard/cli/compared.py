@@ -31,7 +31,7 @@ def read(word: str, channel: str | None) -> Packages:
     elif reference.is_version(word):
         raise InputError(Problem(f"{word} is a version", hint=f"name its package, too: NAME@{word}"))
     else:
-        bundle = bundles.find(Reference.parse(word.partition("/")[0]), preferences.source(channel)).bundle
+        bundle = bundles.find(Reference.parse(word.partition("/")[0]), preferences.source(channel))
     return {bundle.name: bundle.files}
 
 

@@ -131,7 +131,7 @@ def _fetched(reference: Reference, arguments: argparse.Namespace) -> Iterator[Pa
         reference = Reference(name=reference.name, version=pin.version)
     try:
         with progress.busy(f"fetching {reference}"):
-            bundle = bundles.find(reference, source, pin=pin).bundle
+            bundle = bundles.find(reference, source, pin)
     except InputError as error:
         here = f"{reference.name} is not a directory here"
         raise error.mapped(lambda problem: problem._replace(message=f"{problem.message}, and {here}")) from error

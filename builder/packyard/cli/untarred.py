@@ -49,7 +49,7 @@ class Untarred:
             sources.append(Setting(own, receipt.FILE))
         for source in sources:
             try:
-                bundle = bundles.find(Reference.parse(self.name), source).bundle
+                bundle = bundles.find(Reference.parse(self.name), source)
                 if self._is_of(bundle):
                     return bundle
                 where = str(self.folder / manifest.FILE)

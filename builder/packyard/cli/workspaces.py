@@ -96,7 +96,7 @@ def _fetch(entry: Entry) -> Bundle:
     if source is None:
         raise InputError(entry.problem("has no channel", "name it: from: CHANNEL"))
     channel = source.whole
-    bundle = find(Reference(name=entry.name, version=entry.version), Setting(channel, source.origin)).bundle
+    bundle = find(Reference(name=entry.name, version=entry.version), Setting(channel, source.origin))
     if entry.digest is None:
         hint = f"look at it by: packyard get {quote(f'{entry.name}@{entry.version}')} --from {quote(channel)}"
         raise InputError(

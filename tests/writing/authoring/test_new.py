@@ -18,7 +18,7 @@ from catalogue import workspaces
 from cli.terminal import on_terminal
 from packyard.writing.build.draft import compose_draft
 from packyard.writing.source import offered, workspace
-from packyard.writing.source.offered import BASE
+from packyard.writing.source.workspace import BASE
 from real import Kustomize
 from tiny import COMMAND, done, environment
 

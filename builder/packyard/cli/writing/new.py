@@ -23,8 +23,8 @@ from packyard.writing.authoring import new
 from packyard.writing.authoring.new import WORK, Answers
 from packyard.writing.build import workspace_lint
 from packyard.writing.source import offered, sentence
-from packyard.writing.source.offered import BASE, Offered
-from packyard.writing.source.workspace import PROGRAMS, STORAGE, Workspace
+from packyard.writing.source.offered import Offered
+from packyard.writing.source.workspace import BASE, PROGRAMS, STORAGE, Workspace
 
 ROWS = Rows("file", "file", line="{file}")
 PARTS = Rows(

@@ -48,7 +48,7 @@ def staging(out_dir: Path) -> Iterator[Path]:
                 folder.rmdir()
 
 
-def stage(bundle: Bundle, out_dir: Path, stage_dir: Path) -> None:
+def stage(out_dir: Path, stage_dir: Path, bundle: Bundle) -> None:
     """Write tree and tarball into ``stage_dir``, unless ``out_dir`` has these very bytes.
 
     Raises `ConflictError` where something else is there.
