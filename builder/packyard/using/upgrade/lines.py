@@ -3,7 +3,9 @@
     base    a b c d e        ours    a B c d e        theirs    a b c D e        merged    a B c D e
 
 Changes of both sides that overlap or touch, and are not the same, clash: they stand beside each other until somebody
-decides.
+decides. In YAML, one side may change a line and the other the comment behind it:
+
+    base    a: 1            ours    a: 2            theirs    a: 1 # C        merged    a: 2 # C
 """
 
 from __future__ import annotations
@@ -41,7 +43,7 @@ class Change:
 Span = tuple[int, int, tuple[list[Change], list[Change]]]
 
 
-def merge(base: bytes, ours: bytes, theirs: bytes) -> list[Lines | Clash]:
+def merge(base: bytes, ours: bytes, theirs: bytes, *, is_yaml: bool = False) -> list[Lines | Clash]:
     """Merge two versions of a text: runs of lines, and what clashes, in their order."""
     old, one, other = map(split, (base, ours, theirs))
     merged: list[Lines | Clash] = []
@@ -53,10 +55,28 @@ def merge(base: bytes, ours: bytes, theirs: bytes) -> list[Lines | Clash]:
             merged.append(new_ours)
         elif new_ours == old[start:end]:
             merged.append(new_theirs)
+        elif is_yaml and (line := _with_comment(old[start:end], new_ours, new_theirs)):
+            merged.append([line])
         else:
             merged.append(Clash(start + shift + 1, new_ours, new_theirs))
         at, shift = end, shift + len(new_ours) - (end - start)
     return [*merged, old[at:]]
+
+
+def _with_comment(old: Lines, ours: Lines, theirs: Lines) -> bytes:
+    """Return a line that one side changed before its comment, and the other behind that; nothing for others."""
+    if not len(old) == len(ours) == len(theirs) == 1:
+        return b""
+    before, mine, yours = (_parts(lines[0]) for lines in (old, ours, theirs))
+    for left, right in ((mine, yours), (yours, mine)):
+        if left[1] == before[1] and right[0] == before[0]:
+            return left[0] + right[1]
+    return b""
+
+
+def _parts(line: bytes) -> tuple[bytes, bytes]:
+    text = line.partition(b" #")[0].rstrip()
+    return text, line[len(text) :]
 
 
 def whole(ours: bytes, theirs: bytes) -> list[Lines | Clash]:
