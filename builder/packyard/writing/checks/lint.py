@@ -43,7 +43,7 @@ from packyard.writing.checks.parsed import Parsed
 #: The families that look at one build.
 _OF_BUILDS = (
     *(workload, launch, names, references, selectors, port_numbers, mounts, claims, image, arguments),
-    *(keys, security, secret_texts, addresses, backends, practice),
+    *(keys, secret_texts, addresses, backends, practice),
 )
 
 
@@ -112,6 +112,7 @@ def _by_schema(
     refused = {_place(item) for item in by_schema if item.rule == "server-refuses"}
     own = [rule for judge in judges for rule in judge.rules]
     yield from (item for item in by_schema if _place(item) not in explained)
+    yield from security.check(parsed, applied)
     for item in rows.check(applied, own):
         is_told = _place(item) in refused or (item.rule == "server-refuses" and _place(item) in explained)
         if not is_told and (item.rule != "rule-without-answer" or item.file not in wrong):

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 
 from packyard.core.errors import InputError, suggest
-from packyard.core.yaml.document import entries, items, mappings, scalars
+from packyard.core.yaml.document import all_comments, entries, items, mappings, scalars
 from packyard.core.yaml.node import Comment, Entry, MappingNode, Scalar, Source
 from packyard.core.yaml.values import double_quoted, implicit_type
 from packyard.using.setters import patterns
@@ -19,12 +19,11 @@ from packyard.using.setters.comment import (
     parse_ref,
 )
 from packyard.using.setters.definition import Definitions, Setter, Substitution
-from packyard.using.setters.fields import Binding, sets
+from packyard.using.setters.fields import Binding, behind_headers, sets
 from packyard.using.setters.handedits import expected
 from packyard.using.setters.refusal import refusal, review
 from packyard.using.setters.rules.review import review as review_rule
 from packyard.using.setters.rules.rule import Rule, read
-from packyard.writing.checks.explanation import Severity
 from packyard.writing.checks.finding import REMOVE, Finding, breach, finding
 from packyard.writing.checks.parsed import Parsed
 
@@ -125,13 +124,17 @@ def _reach(
 
 def _unbound(parsed: Parsed) -> Iterator[Finding]:
     used = {id(binding.comment) for binding in parsed.bound}
-    for source, comment in parsed.comments:
+    commented = [document for document in parsed.documents if "#" in document.source.text]
+    # Of what an alias repeats, a comment once.
+    comments = {id(comment): (document.source, comment) for document in commented for comment in all_comments(document)}
+    for key, (source, comment) in comments.items():
         reference = parse(comment.text)
         yield from broken(source, comment)
-        if reference is not None and id(comment) not in used:
+        if reference is not None and key not in used:
             message = f"the comment for {reference.name} is not behind a value, so it binds no field"
             yield breach("unbound-comment", (source, comment.start), message, "put it behind the value")
-    yield from (finding("unbound-comment", problem) for problem in parsed.behind_headers)
+    behind = dict.fromkeys(behind_headers(commented))
+    yield from (finding("unbound-comment", problem) for problem in behind)
 
 
 def broken(source: Source, comment: Comment) -> Iterator[Finding]:
@@ -165,8 +168,8 @@ def _setter(entry: Entry, setter: Setter, *, shipped: bool | None) -> Iterator[F
     if setter.required and setter.is_set and shipped is not False:
         place = body.entry("isSet") or entry
         message = f"setter {setter.name} is required, but set to {setter.value!r}: shipped so, nobody is asked for it"
-        severity: Severity = "error" if shipped else "warning"
-        yield breach("required-but-set", place, message, 'ship value: "" without isSet', severity=severity)
+        hint = 'ship value: "" without isSet'
+        yield breach("required-but-set", place, message, hint, severity="error" if shipped else "warning")
     elif shipped and setter.required and (setter.value or setter.values):
         place = body.entry("value") or body.entry("listValues") or entry
         message = f"setter {setter.name} is required, but ships the value {setter.value!r}: users are not asked for one"

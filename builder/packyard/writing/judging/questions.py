@@ -104,15 +104,18 @@ def judge(
         yield replace(verdict, warnings=(*verdict.warnings, *linted[-1].unchecked))
         with tempfile.TemporaryDirectory(prefix="packyard-") as folder:
             below, silent = bundle.unpack(Path(folder)) / workspace.prefix, dict[str, Mapping[str, str]]()
-            described = packages.read(workspace, name)
-            traced = Traced(workspace, described)
-            for where in (use_case.path for use_case in described.use_cases):
+            composed = draft.composed
+            assert composed
+            traced = Traced(workspace, composed)
+            for where in (use_case.path for use_case in composed.package.use_cases):
                 if reasons := _without_example(traced, below, where):
                     silent[where] = reasons
                     yield Verdict.skipped(name, "render", where, *reasons.values())
                     continue
                 yield from _rendered(name, where, below / where, path=path, is_server_asked=is_server_asked)
-                misfits = [f"{option}: {why[where]}" for option, why in draft.misfits.items() if where in why]
+                misfits = [
+                    f"{option}: {why[where]}" for option, why in composed.options.misfits.items() if where in why
+                ]
                 yield replace(_with_options(traced, below, name, where, path=path), misfits=tuple(misfits))
             yield from _tests(workspace, bundle, silent, path=path)
     if is_whole and not any(item.is_broken for item in linted):
