@@ -94,7 +94,7 @@ def _field(bound: Binding, definitions: Definitions, reached: set[str]) -> Itera
         message = f"{definition.name} is {is_}, but its comment is on {on}: it has no effect here"
         yield breach("comment-does-not-fit", (source, bound.comment.start), message, "remove the comment", REMOVE)
         return
-    _reach(definition, definitions, reached, by_pattern=True)
+    _reach(definition, definitions, reached)
     node = bound.node
     value = node.value if isinstance(node, Scalar) else [scalar.value for scalar in scalars(node)]
     wanted = expected(definition, definitions)
@@ -103,22 +103,19 @@ def _field(bound: Binding, definitions: Definitions, reached: set[str]) -> Itera
         yield breach("value-disagrees", bound.node, message, "fix the definition or the field")
 
 
-def _reach(
-    definition: Setter | Substitution, definitions: Definitions, reached: set[str], *, by_pattern: bool = False
-) -> None:
-    """Add the keys of a definition, and of all definitions that it is made of, to ``reached``.
+def _reach(definition: Setter | Substitution, definitions: Definitions, reached: set[str]) -> None:
+    """Add the keys of a definition to ``reached``, and of all that it is made of, or that its pattern names.
 
-    With ``by_pattern`` also of those that its pattern names: a part lists no markers, build does that.
+    A part lists no markers, build does that.
     """
     todo = [definition]
     while todo:
         current = todo.pop()
         key = (SETTER_PREFIX if isinstance(current, Setter) else SUBSTITUTION_PREFIX) + current.name
         if key not in reached and isinstance(current, Substitution):
-            references = [reference for _, reference in current.markers if reference]
-            references += [DefinitionRef("", name) for name in _NAMED.findall(current.pattern) if by_pattern]
-            targets = map(definitions.resolve, references)
-            todo += [target for target in targets if target is not None]
+            named = (DefinitionRef("", name) for name in _NAMED.findall(current.pattern))
+            references = [*(reference for _, reference in current.markers if reference), *named]
+            todo += filter(None, map(definitions.resolve, references))
         reached.add(key)
 
 
