@@ -31,7 +31,7 @@ _MOST = 1000  # characters of one value, which is too much for any name
 def check(parsed: Parsed) -> Iterator[Finding]:
     """Find names that Kubernetes refuses, now or once their setters are set."""
     definitions = _limited(parsed.definitions, rules_of(parsed)[0])
-    bound = {id(binding.node): definitions.resolve(binding.reference) for binding in parsed.bound}
+    bound = {id(binding.node): definitions.resolve(binding.reference) for _, binding in parsed.bound}
     findings: dict[tuple[str, str], Finding] = {}
     names = [(name, _after(name, bound)) for name in find(parsed.objects, parsed.pods_of)]
     for name, after in sorted(names, key=lambda item: item[0].form.most - len(item[1])):

@@ -40,14 +40,14 @@ def check(parsed: Parsed, *, shipped: bool | None) -> Iterator[Finding]:
     yield from unbound
     if parsed.krmfile is None:
         return
-    definitions = parsed.krmfile.definitions
+    definitions = parsed.definitions
     rules, unreadable = rules_of(parsed)
     yield from unreadable
     for rule in rules:
         for name, problem in review_rule(rule, definitions.setters, shipped=bool(shipped)):
             yield finding(name, problem)
     reached: set[str] = set()
-    fields = [finding for bound in parsed.bound for finding in _field(bound, definitions, reached)]
+    fields = [finding for _, bound in parsed.bound for finding in _field(bound, definitions, reached)]
     yield from fields
     # What a broken comment stood for, or a file that is empty or cannot be read uses, must not be taken for dead.
     is_certain = not unbound and all(field.rule != "unresolved-comment" for field in fields)
@@ -120,7 +120,7 @@ def _reach(definition: Setter | Substitution, definitions: Definitions, reached:
 
 
 def _unbound(parsed: Parsed) -> Iterator[Finding]:
-    used = {id(binding.comment) for binding in parsed.bound}
+    used = {id(binding.comment) for _, binding in parsed.bound}
     commented = [document for document in parsed.documents if "#" in document.source.text]
     # Of what an alias repeats, a comment once.
     comments = {id(comment): (document.source, comment) for document in commented for comment in all_comments(document)}
