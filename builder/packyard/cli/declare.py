@@ -15,7 +15,7 @@ def switch(parser: argparse.ArgumentParser, flag: str, text: str) -> None:
 
 def given(arguments: argparse.Namespace, *names: str) -> list[str]:
     """Return those of some flags that the user gave, ``--no-wait`` by ``no-wait``; a verb need not have all."""
-    flags = {"channel": "--from"}
+    flags = {"channel": "--from", "name": "NAME"}
     values = {name: getattr(arguments, name.replace("-", "_"), None) for name in names}
     return [
         flags.get(name, f"--{name}")

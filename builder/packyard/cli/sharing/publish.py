@@ -10,12 +10,13 @@ import argparse
 import re
 import tempfile
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from packyard.cli import bundles, declare, output, preferences, progress, signing, workspaces
 from packyard.cli.channels import BUNDLES, open_channel, publisher, row
 from packyard.core.bundle import reference
+from packyard.core.digest import Digest
 from packyard.core.errors import UsageError
 from packyard.core.files import git
 from packyard.sharing.entry import SBOM, IndexEntry
@@ -34,6 +35,8 @@ from packyard.writing.source.workspace import Workspace
 ROWS = BUNDLES
 EXAMPLE = "packyard publish --version 1.0.0 --to CHANNEL"
 _SHOWN = 5  # shards that are missing
+#: The files that bundles were made from, by the names of these.
+Inputs = Mapping[str, Mapping[str, Digest]]
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -63,12 +66,12 @@ def run(arguments: argparse.Namespace) -> int:
         store.refuse()
     part = names[shard[0] :: shard[1]] if shard else names
     with tempfile.TemporaryDirectory(prefix="packyard-") as folder:
-        packed = _pack(arguments, workspace, part, Path(folder))
+        packed, made_from = _pack(arguments, workspace, part, Path(folder))
         if arguments.dry_run:
             uploads = compare(store, packed, access.current(store, preferences.trust(arguments.to)))
             _print(store, [(upload.entry, upload.outlook) for upload in uploads], arguments.output)
             return 0
-        attest = _attest(workspace, Path(folder), key)
+        attest = _attest(workspace, Path(folder), made_from, key)
         close = arguments.version if arguments.close else ""
         by = publisher(arguments.to, key)
         with progress.of(part) as done:
@@ -116,24 +119,30 @@ def _print(store: Store, rows: Sequence[tuple[IndexEntry, str]], form: str) -> N
     output.note(f"{summary}: {store.address}")
 
 
-def _pack(arguments: argparse.Namespace, workspace: Workspace, names: Sequence[str], folder: Path) -> list[Upload]:
-    """Pack packages into a folder, as many at once as the flags say; if one is refused, all that is wrong is raised."""
+def _pack(
+    arguments: argparse.Namespace, workspace: Workspace, names: Sequence[str], folder: Path
+) -> tuple[list[Upload], Inputs]:
+    """Pack packages into a folder, as many at once as the flags say, and return what each was made from, too.
+
+    If one is refused, all that is wrong is raised.
+    """
     jobs = workspaces.jobs(arguments, names)
     with progress.of(names) as done:
         built = catalogue.pack_into(workspace, arguments.version, names, folder, jobs=jobs, done=done)
     workspaces.tell_warnings(built.warnings)
     files = (folder / f"{name}.tar.gz" for name in names)
-    return [Upload.in_file(IndexEntry.of(bundles.read(file)), file) for file in files]
+    uploads = [Upload.in_file(IndexEntry.of(bundles.read(file)), file) for file in files]
+    return uploads, {item.name: item.inputs for item in built.packages}
 
 
-def _attest(workspace: Workspace, folder: Path, key: Signing | None) -> Attest:
+def _attest(workspace: Workspace, folder: Path, inputs: Inputs, key: Signing | None) -> Attest:
     """Return what says of a bundle in the folder what is in it, and what it was made from, signed by the key."""
     at = git.find(workspace.root_dir)
 
     def statements(entry: IndexEntry) -> dict[str, bytes]:
         described = sbom.to_bytes(bundles.read(folder / f"{entry.name}.tar.gz"), workspace.name)
-        inputs = catalogue.read_inputs(folder, entry.name)
-        statement = Statement(entry, inputs, at, sbom=described, manifest=bundle_digest(entry)).to_bytes(key)
+        made = Statement(entry, inputs[entry.name], at, sbom=described, manifest=bundle_digest(entry))
+        statement = made.to_bytes(key)
         return {entry.beside(SBOM): described, entry.beside(provenance.end(statement)): statement}
 
     return statements

@@ -17,13 +17,7 @@ from packyard.using.options import earlier, option_setters, usecases
 from packyard.using.options.folder import NAME as OPTIONS
 from packyard.using.setters import valuesfile
 from packyard.using.setters.definition import Setter
-from packyard.using.setters.listing import (
-    ListedRule,
-    ListedSetter,
-    in_order,
-    list_rules,
-    list_setters,
-)
+from packyard.using.setters.listing import ListedRule, ListedSetter, in_order, list_rules, list_setters
 from packyard.using.setters.packages import PackageFiles, all_below, read_package
 
 ROWS = Rows(

@@ -29,7 +29,6 @@ from packyard.writing.build.own_rules import judges_of
 from packyard.writing.checks import explanation, folder
 from packyard.writing.checks.finding import Finding, finding
 from packyard.writing.checks.folder import Linted
-from packyard.writing.source import workspace
 from packyard.writing.source.workspace import Workspace, built_in, find_root
 
 ROWS = findings.ROWS
@@ -128,7 +127,7 @@ def _all_names(here: Workspace) -> list[str]:
 
 def _workspace(arguments: argparse.Namespace) -> Workspace | None:
     """Return the workspace that is named, or the one around, or None: then targets are folders."""
-    return workspaces.find(arguments) if arguments.workspace else workspace.find(Path())
+    return workspaces.find(arguments) if arguments.workspace or find_root(Path()) else None
 
 
 def _find(
