@@ -40,7 +40,7 @@ from packyard.sharing.stores.store import (
     patience,
     pointing_to_fsck,
 )
-from packyard.sharing.trust import provenance
+from packyard.sharing.trust import envelope, provenance
 from packyard.sharing.trust.keyless import Signing
 from packyard.sharing.trust.keys import NOBODY, Trust
 
@@ -197,7 +197,7 @@ class Publisher:
     def _check_unsigned(self, store: Store, entry: IndexEntry) -> None:
         """Refuse to sign an index that nobody signed, and that lists what an own key signed: it was signed before."""
         data = provenance.get(store, entry.name, entry.version)
-        if data and provenance.open(data, self.own.optional(), file=entry.beside(provenance.end(data)))[1].signers:
+        if data and envelope.open(data, self.own.optional(), file=entry.beside(provenance.end(data))).signers:
             problem = f"is not signed any more: you signed {entry}, and nobody its index"
             channel = quote(self.trusted.channel)
             hint = f"bring the index back from a backup; or look at it, packyard list --from {channel}, "
