@@ -239,7 +239,10 @@ class Publisher:
         """Write what is new, and then the index that names it, if it is still as it was before."""
         after = replace(after, number=before.number + 1)
         data = indexes.sealed(after.payload(), self.key)
-        _write(store, after)
+        try:
+            put_all(store, after.files.items())
+        except ConflictError as error:  # a shard or record that is there and damaged is no race
+            raise IntegrityError(*error.problems) from error
         store.swap(KEY, data, Digest.of(before.data) if before.data else None)
         created = Index.parse(data, store, self.own)
         if self.memory:
@@ -251,14 +254,6 @@ class Publisher:
             more = f" and {len(names) - _SHOWN} more" if len(names) > _SHOWN else ""
             self.tell(f"your key now signs all that {store.address} lists: {', '.join(names[:_SHOWN])}{more}")
         return created
-
-
-def _write(store: Store, index: Index) -> None:
-    """Write new shards and records. One that is there and damaged is no race with another publisher."""
-    try:
-        put_all(store, index.files.items())
-    except ConflictError as error:
-        raise IntegrityError(*error.problems) from error
 
 
 #: Signs nothing, and trusts no key.

@@ -20,10 +20,6 @@ _NOWHERE = Digest("")
 _TITLE = 100  # characters of a title
 
 
-def _version(value: object) -> str:
-    return record.checked(reference.check_version)(value) if value != "" else ""
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Summary:
     """A package by its latest version: a title, the facts of its model, the paths of its use cases, what they need.
@@ -33,7 +29,7 @@ class Summary:
 
     name: str = field(metadata=in_json(record.checked(reference.check_name)))
     record: Digest = field(default=_NOWHERE, metadata=in_json(record.digest))
-    version: str = field(default="", metadata=in_json(_version, ""))
+    version: str = field(default="", metadata=in_json(record.checked(reference.check_version), ""))
     title: str = field(default="", metadata=in_json(text, ""))
     model: Mapping[str, str] = field(default_factory=dict, metadata=in_json(map_of(text), {}))
     use_cases: Sequence[str] = field(default=(), metadata=in_json(list_of(text), ()))

@@ -27,8 +27,8 @@ from packyard.sharing.index import access
 from packyard.sharing.index.access import UNSIGNED, Publisher
 from packyard.sharing.index.index import KEY, Index
 from packyard.sharing.index.package import choose
-from packyard.sharing.publishing.gc import clear
 from packyard.sharing.publishing.publish import AT_ONCE, Upload, check_place, compare
+from packyard.sharing.publishing.withdrawal import clear
 from packyard.sharing.stores import as_registry, put_all
 from packyard.sharing.stores.store import Store, get_or_none, pointing_to_fsck
 from packyard.sharing.trust import provenance
