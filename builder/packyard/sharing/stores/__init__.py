@@ -75,10 +75,9 @@ def _opened(scheme: str, address: str, tell: Callable[[str], object]) -> Store:
 
             return HTTPStore(address)
         case "s3" | "gs" | "az" | "azure" as cloud:
-            from packyard.sharing.stores import clouds
+            from packyard.sharing.stores.clouds import open_azure, open_gcs, open_s3
 
-            kinds = {"s3": clouds.open_s3, "gs": clouds.open_gcs}
-            return kinds.get(cloud, clouds.open_azure)(address)
+            return {"s3": open_s3, "gs": open_gcs}.get(cloud, open_azure)(address)
         case "oci" | "oci+http" | "oci+https":
             from packyard.sharing.stores.oci.channel import OCIStore
 

@@ -125,6 +125,7 @@ def _home(url: str) -> str:
 
 def open_gcs(address: str, *, host: str = _GOOGLE) -> BucketStore:
     """Open a bucket of Google, whose preconditions on generations hold when many write."""
+    from google.auth import default
     from obstore.auth.google import GoogleCredentialProvider
 
     name, prefix = _parse(address)
@@ -136,7 +137,7 @@ def open_gcs(address: str, *, host: str = _GOOGLE) -> BucketStore:
     @cache  # when it is wanted first: to find credentials, google-auth may have to ask this machine
     def opened() -> ObjectStore:
         who: dict[str, Any] = {"base_url": place}
-        if own := None if emulator else _google_credentials():
+        if own := None if emulator else _google_credentials(default):
             who["credential_provider"] = GoogleCredentialProvider(own)
         else:  # `skip_signature` alone asks this machine for credentials all the same, to write
             nobody = {"gcs_base_url": place, "disable_oauth": True}
@@ -147,12 +148,11 @@ def open_gcs(address: str, *, host: str = _GOOGLE) -> BucketStore:
     return BucketStore(address=address.rstrip("/"), is_conditional=True, open=opened, look=_LOGIN)
 
 
-def _google_credentials() -> Any:
-    import google.auth
+def _google_credentials(default: Callable[..., tuple[Any, ...]]) -> Any:
     from google.auth.exceptions import DefaultCredentialsError, GoogleAuthError
 
     try:
-        return google.auth.default(scopes=[_SCOPE])[0]
+        return default(scopes=[_SCOPE])[0]
     except (GoogleAuthError, OSError, ValueError) as error:
         if isinstance(error, DefaultCredentialsError) and not os.environ.get("GOOGLE_APPLICATION_CREDENTIALS"):
             return None
