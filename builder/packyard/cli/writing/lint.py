@@ -152,6 +152,8 @@ def _in_workspace(arguments: argparse.Namespace, here: Workspace, names: list[st
         here.package_dir(name)  # which refuses an unknown one
     names = list(dict.fromkeys(names)) or _all_names(here)
     linted = executor.run(partial(package_lint.lint, here), names, jobs=workspaces.jobs(arguments, names))
+    for text in sorted({text for item in linted for text in item.unchecked}):
+        output.note(text)
     return workspace_lint.judge(here, linted), sum(item.use_cases for item in linted)
 
 
