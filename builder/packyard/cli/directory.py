@@ -126,20 +126,15 @@ def values(words: Sequence[str], verb: str) -> dict[str, list[str]]:
 
 def _misread(word: str, words: Sequence[str], verb: str) -> str:
     """Say what is wrong with a word that is not NAME=VALUE, and what was probably meant."""
-    if typed := joined(words):
-        return f"there are blanks around =; type {typed}"
+    typed = " ".join(map(quote, words))
+    if (joined := typed.replace(" =", "=").replace("= ", "=")) != typed:
+        return f"there are blanks around =; type {joined}"
     from packyard.using.options import usecases  # most words are NAME=VALUE
 
     if os.path.isdir(word) or usecases.find(word):  # noqa: PTH112  # a text
         others = " ".join(quote(each) for each in words if each is not word)
         return f"DIR goes first; type packyard {verb} {quote(word)} {others}"
     return f"{word!r} must be NAME=VALUE; packyard {verb} --help shows the usage"
-
-
-def joined(words: Sequence[str]) -> str:
-    """Return words of NAME=VALUE without the blanks around ``=``; nothing where they have none."""
-    typed = " ".join(map(quote, words))
-    return pairs if (pairs := typed.replace(" =", "=").replace("= ", "=")) != typed else ""
 
 
 def setters(directory: Path) -> dict[str, list[str]]:

@@ -103,17 +103,13 @@ class Declared:
 
     def _take_letters(self, flags: Flags, letters: str, rest: list[str]) -> None:
         """Read ``-R``, ``-Rq``, ``-R=false``, ``-o json`` and ``-ojson``."""
-        while letters:
-            name, behind = self.short.get(letters[0], ""), letters[1:]
-            if not name:
-                raise UsageError(self._unknown(f"-{letters[0]}", flags))
-            if behind.startswith("="):
-                return self._take(flags, name, behind[1:], rest)
-            if name in self.values:
-                return self._take(flags, name, behind or None, rest)
-            flags.switches[name] = True
-            letters = behind
-        return None
+        name, behind = self.short.get(letters[0]), letters[1:]
+        if name is None:
+            raise UsageError(self._unknown(f"-{letters[0]}", flags))
+        if name in self.values or behind.startswith("="):
+            return self._take(flags, name, behind.removeprefix("=") if behind else None, rest)
+        flags.switches[name] = True
+        return self._take_letters(flags, behind, rest) if behind else None
 
     def _take(self, flags: Flags, name: str, text: str | None, rest: list[str]) -> None:
         if name in self.switches:

@@ -185,13 +185,10 @@ def find_root(start_dir: Path) -> Path | None:
     return None
 
 
-def authored(sources: Sources, folder: str) -> list[str]:
+def authored(sources: Sources, folder: str, pattern: str = "*") -> list[str]:
     """Return the files that stand in a folder of the sources, sorted; without what is hidden, and editors' copies."""
-    return [
-        path
-        for path in sources.list(folder)
-        if sources.is_file(path) and basename(path)[0] != "." and basename(path)[-1] != "~"
-    ]
+    paths = sources.list(folder, pattern)
+    return [path for path in paths if sources.is_file(path) and not library.LEFT.search(path)]
 
 
 def built_in() -> Workspace:
