@@ -23,8 +23,8 @@ class Proof:
     """A bundle whose files all have the digests of its packyard.json, and what else is proved about it.
 
     ``signers`` are the trusted keys that signed its provenance, ``listed_by`` those that signed the index of a channel
-    that lists it; ``others`` are the ids of keys that are said to have. ``listed`` says whether a channel lists it, and
-    ``trusted`` whom the user trusts there.
+    that lists it, which has the number ``index``; ``others`` are the ids of keys that are said to have. ``listed`` says
+    whether a channel lists it, and ``trusted`` whom the user trusts there.
     """
 
     bundle: Identified
@@ -35,6 +35,7 @@ class Proof:
     listed: bool = False
     has_sbom: bool = False
     trusted: Trust = NOBODY
+    index: int | None = None
 
     @property
     def vouching(self) -> Sequence[str]:
@@ -82,6 +83,7 @@ def verify_bundle(
         listed_by=listed_by,
         listed=index is not None,
         trusted=trusted,
+        index=index.number if index else None,
     )
 
 
