@@ -11,6 +11,7 @@ import re
 import tempfile
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from functools import partial
 from pathlib import Path
 
 from packyard.cli import bundles, declare, output, preferences, progress, signing, workspaces
@@ -29,7 +30,7 @@ from packyard.sharing.stores.store import ReadOnly, Store
 from packyard.sharing.trust import provenance, sbom
 from packyard.sharing.trust.keyless import Signing
 from packyard.sharing.trust.provenance import Statement
-from packyard.writing.build import catalogue
+from packyard.writing.build import catalogue, tree
 from packyard.writing.source.workspace import Workspace
 
 ROWS = BUNDLES
@@ -128,7 +129,8 @@ def _pack(
     """
     jobs = workspaces.jobs(arguments, names)
     with progress.of(names) as done:
-        built = catalogue.pack_into(workspace, arguments.version, names, folder, jobs=jobs, done=done)
+        put = partial(tree.write, folder)
+        built = catalogue.build(workspace, arguments.version, names, put, jobs=jobs, done=done)
     workspaces.tell_warnings(built.warnings)
     files = (folder / f"{name}.tar.gz" for name in names)
     uploads = [Upload.in_file(IndexEntry.of(bundles.read(file)), file) for file in files]
