@@ -85,7 +85,7 @@ def _set(directory: Path, typed: Mapping[str, Sequence[str]], parsed: Flags) -> 
         keep=parsed.switches["keep"],
         set_by=parsed.text("set-by"),
         dry_run=parsed.switches["dry-run"],
-        log=state.log(_title(values, unset, options)),
+        log=state.log(),
     )
     if parsed.switches["recurse-subpackages"]:
         _tell_lost(directory)
@@ -125,11 +125,6 @@ def _checked(directory: Path, words: Sequence[str], parsed: Flags) -> Path:
 
 def _has_setters(directory: Path) -> bool:
     return any(os.path.exists(directory / name) for name in directories.KRMFILES)  # noqa: PTH110  # pathlib takes longer, and every set asks
-
-
-def _title(values: Mapping[str, Sequence[str]], unset: Sequence[str], options: Sequence[str]) -> str:
-    words = [f"{name}={','.join(texts)}" for name, texts in values.items()]
-    return ", ".join([*words, *(f"--unset {name}" for name in unset), *(f"options: {name}" for name in options)])
 
 
 def _values(directory: Path, words: list[str]) -> Mapping[str, Sequence[str]]:

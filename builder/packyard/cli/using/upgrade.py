@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import argparse
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from shlex import quote
@@ -31,7 +31,7 @@ from packyard.core.errors import InputError, Problem, UsageError, on_one_line
 from packyard.core.yaml.document import unmerged
 from packyard.sharing.entry import IndexEntry
 from packyard.sharing.fetching.fetch import Fetched
-from packyard.using.upgrade.directory import Upgrade, undecided, upgrade
+from packyard.using.upgrade.directory import undecided, upgrade
 from packyard.using.upgrade.merge import Merged
 
 ROWS = Rows(
@@ -68,14 +68,13 @@ def run(arguments: argparse.Namespace) -> int:
         state.tell_pending(folder)
     log = state.log(f"upgrade {base.name} {base.version} to {theirs.version}")
     outcome = upgrade(folder, base, theirs, decision, dry_run=arguments.dry_run, log=log, receipt=received)
-    conflicts = () if decision else outcome.merged.conflicts
+    conflicts = () if decision else outcome.conflicts
     if not conflicts:
         _tell(folder, base, theirs, outcome, decision)
     is_text = ROWS.show([_row(base, fetched, outcome)], arguments.output)
     if is_text and arguments.dry_run:
         left_out = {manifest.FILE, *(os.path.relpath(conflict.file, folder) for conflict in conflicts)}
-        changed = {path: data for path, data in outcome.merged.files.items() if path not in left_out}
-        unified.diffs(folder, {path: (outcome.ours.get(path), data) for path, data in changed.items()})
+        unified.diffs(folder, {path: both for path, both in outcome.files.items() if path not in left_out})
     elif is_text:
         for path, change in outcome.changes.items():
             output.line(f"{change:<8} {folder / path}")
@@ -122,16 +121,20 @@ def _theirs(folder: Path, base: Bundle, version: str, flag: str | None) -> tuple
     return fetched, untarred.receipt_of(channel, bundle)
 
 
-def _tell(folder: Path, base: Bundle, theirs: Bundle, outcome: Upgrade, decision: str) -> None:
+def _tell(folder: Path, base: Bundle, theirs: Bundle, merged: Merged, decision: str) -> None:
     """Say what is new, what is kept and what was decided, and what there is to do."""
-    merged = outcome.merged
     if not merged.files:
         output.note(f"{folder}: is {theirs.name} {theirs.version} already; nothing changes")
         return
     word = "downgraded" if order(theirs.version) < order(base.version) else "upgraded"
     output.note(f"{theirs.name} {word} from {base.version} to {theirs.version}")
-    for text in _kept(merged):
-        output.note(f"  {text}")
+    for noun, names in (
+        ("value", [name for _, name in merged.values]),
+        ("enabled option", [name for _, name in merged.options]),
+        ("edited file", merged.edited),
+    ):
+        if names:
+            output.note(f"  kept: {output.counted(len(names), noun)} of yours ({', '.join(sorted({*names}))})")
     for conflict in merged.conflicts:
         first = conflict._replace(message=conflict.message.splitlines()[0])
         output.note(f"  conflict, decided by --conflicts={decision}: {first}")
@@ -142,31 +145,19 @@ def _tell(folder: Path, base: Bundle, theirs: Bundle, outcome: Upgrade, decision
         output.note(f"{folder / where}: {name} has to be set: packyard set {address.typed(folder / where)} {name}=…")
 
 
-def _kept(merged: Merged) -> Iterator[str]:
-    for noun, names in (
-        ("value", [name for _, name in merged.values]),
-        ("enabled option", [name for _, name in merged.options]),
-        ("edited file", merged.edited),
-    ):
-        if names:
-            yield f"kept: {output.counted(len(names), noun)} of yours ({', '.join(sorted({*names}))})"
-
-
-def _tell_undecided(folder: Path, outcome: Upgrade) -> int:
+def _tell_undecided(folder: Path, merged: Merged) -> int:
     """Name the files in which somebody has to decide between markers; return the exit code."""
     count = 0
-    for path, data in outcome.merged.files.items():
-        text = (data or b"").decode("utf-8", "replace")
-        if data != outcome.ours.get(path) and (problem := unmerged(str(folder / path), text)):
+    for path, (_, data) in merged.files.items():
+        if problem := unmerged(str(folder / path), (data or b"").decode("utf-8", "replace")):
             output.problem(str(problem))
             count += 1
     return int(count > 0)
 
 
-def _row(base: Bundle, fetched: Fetched, outcome: Upgrade) -> tuple[object, ...]:
-    merged = outcome.merged
+def _row(base: Bundle, fetched: Fetched, merged: Merged) -> tuple[object, ...]:
     values = [(*place, setter) for place, (_, setter) in merged.values.items()]
     kept = (values, merged.options, merged.edited, merged.conflicts, merged.to_set)
-    files = list(outcome.changes.items())
+    files = list(merged.changes.items())
     index = fetched.proof.index if fetched.proof else None
     return fetched.bundle.name, base.version, fetched.bundle.version, files, *kept, index

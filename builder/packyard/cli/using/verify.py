@@ -96,7 +96,7 @@ def _directory(word: str, flag: str | None, form: str) -> int:
     base, values = published.bundle if published else package.kept(), ""
     with suppress(InputError):  # where a file cannot be read, all that differs was edited
         if base and different:
-            merged = upgrade(folder, base, base, dry_run=True).merged  # what somebody set, enabled and edited since
+            merged = upgrade(folder, base, base, dry_run=True)  # what somebody set, enabled and edited since
             wrong = {*merged.edited, *(os.path.relpath(conflict.file, folder) for conflict in merged.conflicts)}
             for path in [path for path, state in different.items() if state == "changed" and path not in wrong]:
                 different[path] = "set"

@@ -103,6 +103,7 @@ def _of_library(here: Workspace, version: str, name: str) -> Draft:
         name=name,
         version=version,
         model={},
+        moved=here.moved,
         use_cases={folder or ".": _interface(sources, folder) for folder in ("", *sorted(folders))},
     )
     return Draft(manifest=described, members=tuple(members))

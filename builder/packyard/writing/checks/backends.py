@@ -24,27 +24,27 @@ def check(parsed: Parsed) -> Iterator[Finding]:
         return
     services = {name: mappings(root.find("spec", "ports")) for name, root in parsed.named(CORE, "Service").items()}
     for root in parsed.objects:
-        for reference, number, name in _references(root):
+        for reference, field, port in _references(root):
             yield from _service(reference.get("name"), services, parsed)
-            yield from _port(number, "port", services.get(reference.text("name")))
-            yield from _port(name, "name", services.get(reference.text("name")))
+            yield from _port(port, field, services.get(reference.text("name")))
         if is_kind(root, NETWORKING, "NetworkPolicy"):
             yield from _policy(root, parsed)
 
 
-def _references(root: MappingNode) -> Iterator[tuple[MappingNode, Node | None, Node | None]]:
-    """Yield what names a Service, with the number and the name of its port."""
+def _references(root: MappingNode) -> Iterator[tuple[MappingNode, str, Node | None]]:
+    """Yield what names a Service, with the number or the name of its port, and which field of a port that is."""
     if is_kind(root, NETWORKING, "Ingress"):
         for service in (held for node in walk(root.get("spec")) if (held := node.mapping("service"))):
-            yield service, service.find("port", "number"), service.find("port", "name")
+            name = service.find("port", "name")
+            yield service, "name" if name else "port", name or service.find("port", "number")
     elif kind_of(root)[0] == GATEWAY:
         for rule in mappings(root.find("spec", "rules")):
             for backend in mappings(rule.get("backendRefs")):
                 if backend.text("kind", "Service") == "Service" and not backend.get("namespace"):
-                    yield backend, backend.get("port"), None
+                    yield backend, "port", backend.get("port")
 
 
-def _service(name: object, services: dict[str, list[MappingNode]], parsed: Parsed) -> Iterator[Finding]:
+def _service(name: Node | None, services: dict[str, list[MappingNode]], parsed: Parsed) -> Iterator[Finding]:
     if not services or not isinstance(name, Scalar) or not name.value or parsed.waits(name):
         return  # all of them may be another package's
     near = suggest(name.value, services)
