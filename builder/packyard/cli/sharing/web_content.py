@@ -62,14 +62,14 @@ def _latest(entry: IndexEntry, address: str, store: Store) -> Fields:
         return {**listed, "words": summary.split(words), "problem": on_one_line(str(error))}
     words += [option.name for option in shown["row"]["options"]]
     for made in shown["cases"]:
-        words += [made["case"].description, made["needs"], *(setter.name for setter in made["case"].setters)]
+        words += [made["case"].shipped.description, made["needs"], *(setter.name for setter in made["case"].setters)]
     return {**listed, "words": summary.split(words), **shown}
 
 
 def _shown(offer: Offer) -> Fields:
     described, proof = offer.bundle.manifest, offer.proof
     cases = [bundled.use_case(offer.bundle, path) for path in show.names(described)]
-    row, requires = show.described(offer, cases), {require for case in cases for require in case.requires}
+    row, requires = show.described(offer, cases), {require for case in cases for require in case.shipped.requires}
     return {
         "row": row,
         "needs": show.needs(requires, described, row["kubernetes"]),
@@ -92,8 +92,8 @@ def _use_cases(offer: Offer, cases: list[BundledUseCase]) -> list[Fields]:
                     "case": case,
                     "is_typed": re.fullmatch(r"[\w./-]+", case.path, re.ASCII) is not None,  # as a shell reads it
                     "name": names[case.path],
-                    "after": [names[path] for path in case.after if path in names],
-                    "needs": show.needs(set(case.requires), offer.bundle.manifest),
+                    "after": [names[path] for path in case.shipped.after if path in names],
+                    "needs": show.needs(set(case.shipped.requires), offer.bundle.manifest),
                     "parameters": list(map(_parameter, sorted(case.setters, key=lambda one: not one.must_be_set))),
                     "things": things,
                     "arrows": arrows,

@@ -123,7 +123,7 @@ def _case(case: BundledUseCase) -> tuple[object, ...]:
         {"name": setter.name, "value": setter.shown, "required": setter.must_be_set, "description": setter.description}
         for setter in case.setters
     ]
-    return case.path, case.description, case.after, case.requires, setters
+    return case.path, case.shipped.description, case.shipped.after, case.shipped.requires, setters
 
 
 def _told(row: Row, offer: Offer, cases: Sequence[BundledUseCase], typed: str, *, is_whole: bool) -> Iterator[str]:
@@ -134,8 +134,8 @@ def _told(row: Row, offer: Offer, cases: Sequence[BundledUseCase], typed: str, *
     yield ""
     for case in cases:
         yield called[case.path]
-        yield from output.filled(case.description, _INDENT)
-        yield from _labelled("after:", ", ".join(called[path] for path in case.after), _INDENT)
+        yield from output.filled(case.shipped.description, _INDENT)
+        yield from _labelled("after:", ", ".join(called[path] for path in case.shipped.after), _INDENT)
         if is_whole:
             yield from _labelled("set:", ", ".join(setter.name for setter in case.required), _INDENT)
             continue
@@ -146,7 +146,7 @@ def _told(row: Row, offer: Offer, cases: Sequence[BundledUseCase], typed: str, *
         yield from _labelled("values:", values, _INDENT)
     yield ""
     yield from _labelled("options", ", ".join(name for name, _ in row["options"]))
-    requires = {require for case in cases for require in case.requires}
+    requires = {require for case in cases for require in case.shipped.requires}
     yield from _labelled("cluster", needs(requires, manifest, row["kubernetes"]))
     for number, image in enumerate(row["images"]):
         yield f"{'' if number else 'images':<{_LABEL}}{image}"
