@@ -94,8 +94,8 @@ def _set(resources: ResourceList, values: Mapping[str, str]) -> _Answer:
             message = f"set field value to {double_quoted(setting.new)}"
             results.append(Result(message=message, item=item, field_path=setting.path, values=shown))
         if any(isinstance(each.node, Collection) and not (each.node.flow or each.shows) for each in settings):
-            # An orchestrator copies the comment of a key whose list became ``[]`` to the field behind it, where it would
-            # set that field. It leaves an item alone without the annotations that pair it with its input.
+            # An orchestrator copies the comment of a key whose list became ``[]`` to the field behind it, where it
+            # would set that field. It leaves an item alone without the annotations that pair it with its input.
             unpaired = remove(item.annotations, ID_ANNOTATIONS) if item.annotations else []
             edits += unpaired
             message = "a list became empty: comments of this object are as the function wrote them"
@@ -133,7 +133,7 @@ def _create_setters(resources: ResourceList) -> _Answer:
 
 def _is_config(resources: ResourceList, item: ResourceItem) -> bool:
     """Say whether an item is the function's own configuration."""
-    config = resources.config and ResourceItem(resources.config)
+    config = ResourceItem(resources.config) if resources.config else None
     return config is not None and (config.reference, config.path) == (item.reference, item.path)
 
 
