@@ -33,7 +33,7 @@ from packyard.writing.source import package as packages
 from packyard.writing.source import parts, workspace
 from packyard.writing.source.compose import Composed, ComposedPackage, compose
 from packyard.writing.source.package import Package, UseCase
-from packyard.writing.source.workspace import OPTIONS
+from packyard.writing.source.workspace import FOLDERS, OPTIONS
 from real import Kustomize
 from sample import some
 
@@ -236,7 +236,7 @@ def are_rivals(package: Package, use_case: UseCase, pair: Iterable[str]) -> bool
     objects = [SourceObject(root, "") for root in _roots(package.name, use_case.path)]
     try:
         for name in pair:
-            part = parts.read(CATALOGUE.sources, CATALOGUE.overlay_dir(OPTIONS, name), "Component")
+            part = parts.of(CATALOGUE, f"{FOLDERS[OPTIONS]}/{name}")
             before = [item.root for item in objects]
             accumulate(part, objects)
             if part.pods and all(old is item.root for old, item in zip(before, objects, strict=False)):
@@ -262,7 +262,7 @@ def _distinct() -> Iterator[tuple[Package, UseCase]]:
     seen: list[object] = []
     for package in PACKAGES:
         for use_case in package.use_cases:
-            alike = (use_case.path, use_case.base, use_case.overlays, bool(use_case.patches))
+            alike = (use_case.path, use_case.parts, bool(use_case.patches))
             if use_case.patches or alike not in seen:
                 yield package, use_case
             seen.append(alike)

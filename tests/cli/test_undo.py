@@ -140,3 +140,10 @@ def test_of_a_package_that_is_gone_nothing_is_undone(package: Path, tmp_path: Pa
     refused = packyard("undo", cwd=tmp_path)
     assert refused.returncode == 1
     assert refused.stderr.startswith("error: package: is gone, so n=b cannot be undone (packyard undo DIR")
+
+
+def test_the_title_of_a_change_has_what_was_set_alone(package: Path) -> None:
+    done("cfg", "create-setter", ".", "m", "v", cwd=package)
+    done("set", "n=b", cwd=package)
+    done("set", "n=c", "m=w", "other=1", "--keep", cwd=package)
+    assert packyard("undo", cwd=package).stderr == "undone: m=w\n"

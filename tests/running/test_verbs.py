@@ -105,7 +105,7 @@ def test_a_log_that_is_followed_ends_with_the_run_and_fails_where_that_failed(
 def test_run_deploys_and_follows_the_log(deployed: Cluster, capfd: pytest.CaptureFixture[str]) -> None:
     deployed.run("undeploy first --yes")
     said = deployed.run("run . --no-doctor", code=1)
-    assert re.findall(r"\$ (.*)", said) == ["packyard deploy . --no-doctor", "packyard logs first --follow"]
+    assert re.findall(r"\$ (.*)", said) == ["packyard deploy . --no-doctor -n ml", "packyard logs first --follow -n ml"]
     assert (capfd.readouterr().out, "run first has failed: exit code 7" in said) == ("Epoch 1/1\n", True)
 
 
@@ -115,7 +115,7 @@ def test_ctrl_c_ends_the_log_and_says_that_the_run_goes_on(deployed: Cluster, mo
 
     monkeypatch.setattr(Reading, "finish", interrupted)
     said = deployed.run("run . --no-doctor", code=130)
-    assert "run first goes on; packyard logs first --follow follows it again, packyard undeploy first ends it" in said
+    assert "run first goes on; packyard logs first --follow -n ml follows it again, packyard undeploy first -n" in said
 
 
 def test_a_port_is_one_that_a_pod_announces_the_first_that_speaks_http_or_a_number(

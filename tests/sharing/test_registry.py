@@ -86,7 +86,7 @@ def test_publishes_lists_yanks_closes_copies_and_removes(odd: Registry, tmp_path
     assert not yank(open_store(odd.address), "bert@1.1", "diverges")[1]
     assert fetch(open_store(odd.address), "bert") == bundle(version="1.0")
     fetched = fetching.fetch(open_store(odd.address), Reference.parse("bert"))
-    assert fetched.choice.why == "the latest version; 1.1 is yanked: diverges"
+    assert fetched.why == "the latest version; 1.1 is yanked: diverges"
 
     close(store, "1.0")
     close(store, "1.1")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -19,9 +18,11 @@ from packyard.core.files import regular
 
 if TYPE_CHECKING:
     from packyard.core.bundle.lock import Pin
-    from packyard.sharing.entry import IndexEntry
-    from packyard.sharing.fetching.verify import Proof
+    from packyard.sharing.fetching.fetch import Fetched
     from packyard.sharing.stores.store import Store
+
+
+Tell = Callable[[str], None]
 
 
 def carried_names() -> Sequence[str]:
@@ -53,50 +54,26 @@ def carried(asked: Reference, pin: Pin | None = None) -> Bundle:
     return bundle
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Offer:
-    """A bundle, verified, what its source says of it and why it is that one, and what is proved of it.
-
-    ``versions`` are those of its name, and ``index`` is the number of the index that lists them. Where packyard carries
-    it, nothing is proved, and there is no index.
-    """
-
-    bundle: Bundle
-    entry: IndexEntry
-    source: Setting
-    address: str = ""
-    why: str = ""
-    proof: Proof | None = None
-    versions: Sequence[IndexEntry] = ()
-    index: int | None = None
-
-    def tell(self, tell: Callable[[str], None] = output.detail) -> None:
-        """Say where it is from and why it is that one, and warn of one that is yanked."""
-        if not self.source.is_carried:
-            tell(f"{self.entry} from {self.address} ({self.source.origin}), {self.why}")
-        if self.entry.yanked:
-            output.warning(f"{self.entry} is yanked: {on_one_line(self.entry.yanked)}")
-
-
 def find(asked: Reference, source: Setting, pin: Pin | None = None) -> Bundle:
     """Return what is asked for, verified: from a channel, or what packyard carries; to the byte what a ``pin`` says."""
-    offered = offer(asked, source, pin=pin)
-    offered.tell()
-    return offered.bundle
+    return offer(asked, source, pin=pin).bundle
 
 
-def offer(asked: Reference, source: Setting, store: Store | None = None, *, pin: Pin | None = None) -> Offer:
-    """Return what is asked for, and what a channel says of it, in as few requests as `find` takes; nothing is told.
+def offer(
+    asked: Reference, source: Setting, store: Store | None = None, *, pin: Pin | None = None, tell: Tell = output.detail
+) -> Fetched:
+    """Return what is asked for, and what a channel says of it, in as few requests as `find` takes.
 
-    ``store`` is the channel, if it is open already.
+    ``tell`` is told where it is from and why it is that one; of one that is yanked there is a warning. ``store`` is the
+    channel, if it is open already.
     """
     from packyard.sharing.entry import IndexEntry
+    from packyard.sharing.fetching.fetch import Fetched, fetch
 
     if source.is_carried:
         bundle = carried(asked, pin)
-        return Offer(bundle=bundle, entry=IndexEntry.of(bundle), source=source)
+        return Fetched(bundle=bundle, entry=IndexEntry.of(bundle))
     from packyard.cli.channels import fetching, open_channel
-    from packyard.sharing.fetching.fetch import fetch
 
     store = store or open_channel(source.value)
     try:
@@ -106,16 +83,10 @@ def offer(asked: Reference, source: Setting, store: Store | None = None, *, pin:
             hint = f"packyard carries it: add --from {CARRIED}"
             raise error.mapped(lambda problem: problem._replace(hint=hint)) from error
         raise
-    return Offer(
-        bundle=fetched.bundle,
-        entry=fetched.choice.entry,
-        source=source,
-        address=store.address,
-        why=fetched.choice.why,
-        proof=fetched.proof,
-        versions=fetched.package.entries,
-        index=fetched.number,
-    )
+    tell(f"{fetched.entry} from {store.address} ({source.origin}), {fetched.why}")
+    if fetched.entry.yanked:
+        output.warning(f"{fetched.entry} is yanked: {on_one_line(fetched.entry.yanked)}")
+    return fetched
 
 
 def read(file: Path) -> Bundle:

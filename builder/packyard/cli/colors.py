@@ -22,7 +22,7 @@ _CODES = {
 #: The styles of the lines of a diff, by how they begin; the first that fits counts.
 DIFF = (("---", "heading"), ("+++", "heading"), ("@@", "name"), ("+", "good"), ("-", "bad"))
 #: The styles of cells of a table that somebody has to do something about.
-STATES = {"REQUIRED": "waiting", "failed": "bad", "failing": "bad"}
+STATES = {"REQUIRED": "waiting", "failed": "bad", "failing": "bad", "Warning": "waiting"}
 
 
 def used_on(stream: str) -> bool:

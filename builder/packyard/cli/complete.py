@@ -115,11 +115,8 @@ def _runs(words: Sequence[str]) -> list[str]:
 def flags_of(verb: str, before: Sequence[str]) -> _Flags:
     """Return the flags of a verb; for `cfg`, those of its command."""
     module = import_module(f"packyard.cli.{VERBS[verb][0]}")
-    if verb == "cfg":
-        command = before[0] if before and before[0] in module.COMMANDS else ""
-        return {**(module.flags_of(command).offered() if command else {}), "--help": None}
-    if hasattr(module, "FLAGS"):
-        offered: _Flags = module.FLAGS.offered()
+    if hasattr(module, "main"):
+        offered: _Flags = (module.flags_of(before) if verb == "cfg" else module.FLAGS).offered()
         return offered
     from packyard.cli import parser
 

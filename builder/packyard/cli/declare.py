@@ -15,7 +15,7 @@ def switch(parser: argparse.ArgumentParser, flag: str, text: str) -> None:
 
 def given(arguments: argparse.Namespace, *names: str) -> list[str]:
     """Return those of some flags that the user gave, ``--no-wait`` by ``no-wait``; a verb need not have all."""
-    flags = {"channel": "--from"}
+    flags = {"channel": "--from", "name": "NAME"}
     values = {name: getattr(arguments, name.replace("-", "_"), None) for name in names}
     return [
         flags.get(name, f"--{name}")
@@ -39,4 +39,4 @@ def value(parser: argparse.ArgumentParser, flag: str, text: str, **more: Any) ->
 
 def former(parser: argparse.ArgumentParser, flag: str, now: str) -> None:
     """Take a flag also by the name that it had in 0.1.0, which scripts type; neither help nor completion shows that."""
-    parser.add_argument(flag, dest=now, default=argparse.SUPPRESS, help=argparse.SUPPRESS)
+    parser._option_string_actions[flag] = parser._option_string_actions[now]

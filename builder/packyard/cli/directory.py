@@ -12,12 +12,11 @@ from pathlib import Path
 from shlex import quote
 from typing import TYPE_CHECKING
 
-from packyard.core.errors import InputError, PackyardError, Problem, UnavailableError, UsageError, suggest
+from packyard.core.errors import InputError, PackyardError, Problem, UsageError, suggest
 
 if TYPE_CHECKING:
     import argparse
 
-    from packyard.using.setters.plan import Given
     from packyard.using.setters.valuesfile import ValuesFile
 
 #: The text about it in --help.
@@ -127,20 +126,15 @@ def values(words: Sequence[str], verb: str) -> dict[str, list[str]]:
 
 def _misread(word: str, words: Sequence[str], verb: str) -> str:
     """Say what is wrong with a word that is not NAME=VALUE, and what was probably meant."""
-    if typed := joined(words):
-        return f"there are blanks around =; type {typed}"
+    typed = " ".join(map(quote, words))
+    if (joined := typed.replace(" =", "=").replace("= ", "=")) != typed:
+        return f"there are blanks around =; type {joined}"
     from packyard.using.options import usecases  # most words are NAME=VALUE
 
     if os.path.isdir(word) or usecases.find(word):  # noqa: PTH112  # a text
         others = " ".join(quote(each) for each in words if each is not word)
         return f"DIR goes first; type packyard {verb} {quote(word)} {others}"
     return f"{word!r} must be NAME=VALUE; packyard {verb} --help shows the usage"
-
-
-def joined(words: Sequence[str]) -> str:
-    """Return words of NAME=VALUE without the blanks around ``=``; nothing where they have none."""
-    typed = " ".join(map(quote, words))
-    return pairs if (pairs := typed.replace(" =", "=").replace("= ", "=")) != typed else ""
 
 
 def setters(directory: Path) -> dict[str, list[str]]:
@@ -159,25 +153,21 @@ def _known(names: Names | None) -> Collection[str]:
         return ()
 
 
-def values_files(directory: Path, files: Iterable[str]) -> tuple[dict[str, Given], list[str]]:
-    """Return what values files give setters, the value of a later file counting, and the options that they enable.
+def with_files(
+    typed: Mapping[str, Sequence[str]], files: Iterable[str], directory: Path
+) -> tuple[dict[str, Sequence[str]], list[str]]:
+    """Return the values that words and files give setters, and the options that files enable.
 
-    ``-`` is standard input, and a file may be a pipe, as the shell makes of ``<(…)``, or a preset of the package of a
-    directory.
+    The value that is typed counts, then that of the last file; an empty one empties a setter. ``-`` is standard input,
+    and a file may be a pipe, as the shell makes of ``<(…)``, or a preset of the package of a directory.
     """
-    by_name: dict[str, Given] = {}
+    values: dict[str, Sequence[str]] = {}
     options: list[str] = []
     for file in files:
         parsed = _values_file(_located(directory, file))
-        by_name |= parsed.by_name
+        values |= parsed.by_name
         options += (name for name in parsed.options if name not in options)
-    return by_name, options
-
-
-def merged(given: Mapping[str, Given], typed: Mapping[str, Sequence[str]]) -> dict[str, Sequence[str]]:
-    """Return the values that files and words give, those of words counting; an empty one empties a setter."""
-    both = {**given, **typed}
-    return {name: [] if texts == [""] else texts for name, texts in both.items()}
+    return {name: [] if texts == [""] else texts for name, texts in {**values, **typed}.items()}, options
 
 
 def _located(directory: Path, file: str) -> str:
@@ -198,11 +188,6 @@ def _values_file(file: str) -> ValuesFile:
     from packyard.using.setters import valuesfile
 
     if file == "-":
-        data, file = output.read("values"), "stdin"
-    else:
-        try:
-            with open(file, "rb") as opened:  # noqa: PTH123  # a text: where it is shown, it is shown as given
-                data = opened.read(valuesfile.LIMIT + 1)
-        except OSError as error:
-            raise UnavailableError(Problem(error.strerror or str(error), file=file)) from error
-    return valuesfile.parse(data, file)
+        return valuesfile.parse(output.read("values"), "stdin")
+    with open(file, "rb") as opened:  # noqa: PTH123  # a text: where it is shown, it is shown as given
+        return valuesfile.parse(opened.read(valuesfile.LIMIT + 1), file)

@@ -5,14 +5,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+import re
+from collections.abc import Collection, Sequence
 from typing import NamedTuple
 
 from packyard.core.errors import UsageError, suggest
 
 _TRUE = frozenset(("1", "t", "T", "true", "TRUE", "True"))
 _FALSE = frozenset(("0", "f", "F", "false", "FALSE", "False"))
-_RECURSE = "recurse-subpackages"
+#: A flag at the beginning of a line of help: its letter, its name, whether it is on without being given, its value.
+_FLAG = re.compile(r"^ +(?:-(\w), )?--([\w-]+)(=false)?(?: (\S+))?(?:  |$)", re.MULTILINE)
 _TO = ("--to",)
 #: Flags of Helm, kpt, kubectl and pip, and what is typed here: a flag, or words as the usage of a verb has them.
 _FOREIGN = {
@@ -53,25 +55,27 @@ class Flags(NamedTuple):
 
 
 class Declared:
-    """The flags of a command, to parse its words and to complete them.
+    """The flags of a command, as its help describes them, to parse its words and to complete them.
 
-    ``switches`` are on or off, with their defaults; ``values`` are flags that take a value, each with the values to
-    choose from, or none where any is possible; ``short`` maps letters to names. With ``numbers``, a word such as ``-1``
-    is an argument.
+      --set-by WHO                 a flag with a value
+      -o, --output {text,json}     with one of these values
+      -R, --recurse-subpackages    on or off
+      --recurse-subpackages=false  the same, on unless it says otherwise
+
+    Every command has ``-h``, ``-q`` and ``-v``. With ``numbers``, a word such as ``-1`` is an argument.
     """
 
-    def __init__(
-        self,
-        switches: Mapping[str, bool] | None = None,
-        values: Mapping[str, Collection[str]] | None = None,
-        short: Mapping[str, str] | None = None,
-        *,
-        numbers: bool = False,
-    ) -> None:
-        self.switches = dict(switches or {})
-        self.values = dict(values or {})
-        self.short = {"R": _RECURSE, **(short or {})} if _RECURSE in self.switches else dict(short or {})
+    def __init__(self, page: str, *, numbers: bool = False) -> None:
+        self.switches = dict.fromkeys(("help", "quiet", "verbose"), False)
+        self.values: dict[str, Sequence[str]] = {}
+        self.short = {name[0]: name for name in self.switches}
         self.numbers = numbers
+        for letter, name, is_on, value in _FLAG.findall(page):
+            if value:
+                self.values[name] = value.strip("{}").split(",") if value[0] == "{" else ()
+            else:
+                self.switches[name] = bool(is_on)
+            self.short |= {letter: name} if letter else {}
 
     def offered(self) -> dict[str, Sequence[str] | None]:
         """Return the flags, each with the values to choose from: None where it takes no value."""
@@ -99,17 +103,13 @@ class Declared:
 
     def _take_letters(self, flags: Flags, letters: str, rest: list[str]) -> None:
         """Read ``-R``, ``-Rq``, ``-R=false``, ``-o json`` and ``-ojson``."""
-        while letters:
-            name, behind = self.short.get(letters[0], ""), letters[1:]
-            if not name:
-                raise UsageError(self._unknown(f"-{letters[0]}", flags))
-            if behind.startswith("="):
-                return self._take(flags, name, behind[1:], rest)
-            if name in self.values:
-                return self._take(flags, name, behind or None, rest)
-            flags.switches[name] = True
-            letters = behind
-        return None
+        name, behind = self.short.get(letters[0]), letters[1:]
+        if name is None:
+            raise UsageError(self._unknown(f"-{letters[0]}", flags))
+        if name in self.values or behind.startswith("="):
+            return self._take(flags, name, behind.removeprefix("=") if behind else None, rest)
+        flags.switches[name] = True
+        return self._take_letters(flags, behind, rest) if behind else None
 
     def _take(self, flags: Flags, name: str, text: str | None, rest: list[str]) -> None:
         if name in self.switches:
@@ -125,8 +125,7 @@ class Declared:
             raise UsageError(self._unknown(f"--{name}", flags))
 
     def _unknown(self, flag: str, flags: Flags) -> str:
-        names = [f"--{name}" for name in (*self.switches, *self.values)]
-        told = unknown(flag, [*names, *(f"-{letter}" for letter in self.short)], "NAME=VALUE")
+        told = unknown(flag, self.offered(), "NAME=VALUE")
         is_bare = flags.arguments and told.endswith(repr(flag))
         return f"{told} (before values that begin with -, type --)" if is_bare else told
 

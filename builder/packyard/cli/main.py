@@ -35,12 +35,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
         code = run(words)
         streams.flush()
         return code
-    except UsageError as error:
-        output.refusal(error)
-        return 2
     except PackyardError as error:
         output.refusal(error)
-        return 1
+        return 2 if isinstance(error, UsageError) else 1
     except KeyboardInterrupt:
         output.notice("interrupted")
         return 130

@@ -85,13 +85,13 @@ def opened(arguments: argparse.Namespace, verb: str, *, all_by: str = "") -> Ite
                 known = [os.path.relpath(path, top) for path in usecases.below(top)]
                 directory = top / address.only(known, wanted, reference.name, str(reference))
             names = [(str(directory), name), (str(top), str(reference))]
-        given, options = directories.values_files(directory, arguments.values)
+        values, options = directories.with_files(typed, arguments.values, directory)
         use_case = UseCase(
             directory=directory,
             name=name,
             words=words,
             flags=_flags(arguments),
-            values=directories.merged(given, typed),
+            values=values,
             options=options,
             is_fetched=place is None,
         )

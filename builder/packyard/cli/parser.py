@@ -4,22 +4,18 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Sequence
+from functools import partial
 from textwrap import fill
 from typing import Any, NoReturn
 
 from packyard.cli import output, rows
 from packyard.cli.flags import unknown
 from packyard.core import ending
-from packyard.core.errors import UsageError, suggest
-
-_COLUMNS = 80
+from packyard.core.errors import UsageError
 
 
 class Formatter(argparse.RawDescriptionHelpFormatter):
     """Help in 80 columns: sentences are filled, and lines with columns stay as they were written."""
-
-    def __init__(self, prog: str) -> None:
-        super().__init__(prog, max_help_position=28, width=_COLUMNS)
 
     def _fill_text(self, text: str, width: int, _indent: str) -> str:
         paragraphs = text.strip().split("\n\n")
@@ -51,14 +47,6 @@ class Parser(argparse.ArgumentParser):
             command = self.example or (self.usage or "").replace("%(prog)s", self.prog).removesuffix(" [flags]")
         raise UsageError(f"{self.prog}: {message.removeprefix('argument ')}; type {command}")
 
-    def _check_value(self, action: argparse.Action, value: object) -> None:
-        """Refuse what is none of the choices with these."""
-        listed = [str(choice) for choice in action.choices or ()]
-        if listed and str(value) not in listed:
-            hint = f" ({hint})" if (hint := suggest(str(value), listed)) else ""
-            name = action.option_strings[-1] if action.option_strings else action.metavar
-            self.error(f"{name} is {', '.join(listed[:-1])} or {listed[-1]}, not {value!r}{hint}")
-
     def refuse_rest(self, words: Sequence[str]) -> None:
         """Refuse words that the verb does not take."""
         for word in words:
@@ -86,7 +74,8 @@ class Parser(argparse.ArgumentParser):
 
 def make(module: Any, verb: str) -> Parser:
     """Return a verb's parser, with the arguments that its module declares."""
-    parser = Parser(f"packyard {verb}", formatter_class=Formatter, allow_abbrev=False, add_help=False)
+    formatter = partial(Formatter, max_help_position=28, width=80)
+    parser = Parser(f"packyard {verb}", formatter_class=formatter, allow_abbrev=False, add_help=False)
     parser.description, parser.color = module.__doc__, Parser.color
     module.add_arguments(parser)
     rows.add_arguments(parser, module)

@@ -96,20 +96,15 @@ def note_used(address: str) -> None:
     """Note that the user named a channel, which may have no index to remember."""
     file = noted("used", address)
     if file is not None and not is_used(address):
-        note(file)
+        with suppress(OSError):  # without it, the user is asked or told again
+            file.parent.mkdir(parents=True, exist_ok=True)
+            file.touch()
 
 
 def noted(what: str, address: str) -> Path | None:
     """Return the file by which something is remembered of a channel; None for a user without a home folder."""
     folder = state.state_dir()
     return folder / what / Digest.of(configuration.normal(address).encode()).hex if folder else None
-
-
-def note(file: Path) -> None:
-    """Make a file that `noted` names; without it, the user is asked or told again."""
-    with suppress(OSError):
-        file.parent.mkdir(parents=True, exist_ok=True)
-        file.touch()
 
 
 def trust(address: str) -> Trust:

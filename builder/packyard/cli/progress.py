@@ -26,16 +26,8 @@ def busy(text: str = "", count: int = 0) -> Iterator[Show]:
     from rich.table import Column
 
     words = TextColumn("{task.description}", markup=False, table_column=Column(no_wrap=True, overflow="ellipsis"))
-    bar = Progress(
-        words,
-        BarColumn(),
-        TimeElapsedColumn(),
-        console=Console(stderr=True),
-        auto_refresh=False,
-        transient=True,
-        redirect_stdout=False,
-        redirect_stderr=False,
-    )
+    columns, screen = (words, BarColumn(), TimeElapsedColumn()), Console(stderr=True)
+    bar = Progress(*columns, console=screen, auto_refresh=False, transient=True)
     task = bar.add_task("", total=count or None)
 
     def show(text: str) -> None:

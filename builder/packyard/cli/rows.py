@@ -5,17 +5,15 @@
 From this follow ``-o`` with its help and completion, JSON, the lines or the table for people, and what
 the reference in docs/ says of the verb. A field is called as JSON has it, and is that attribute in snake case,
 or of the path behind ``=``: ``name, useCase, digest=bundle.digest, setBy?, pods (name, restarts)``. ``?`` makes null of
-what is empty, and the fields of a list's items are in brackets; a tuple has its fields in this order, a text or a path
-is the only one, and a mapping is printed as it is.
+what is empty, and the fields of a list's items are in brackets, those of a list in these in brackets inside. A tuple
+has its fields in this order, and a mapping is printed as it is.
 """
 
 from __future__ import annotations
 
-import os
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from functools import cache
-from importlib import import_module
+from functools import cache, reduce
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from packyard.cli import output
@@ -27,30 +25,23 @@ Cells = Mapping[str, Callable[[Mapping[str, Any]], str]]
 
 #: The forms of a result; the first is the default.
 FORMS = ("text", "json")
-_FIELD = re.compile(r"(\w+)(?:=([\w.]+))?(\?)?(?: \(([^()]*)\))?")
+_FIELD = re.compile(r"(\w+)(?:=([\w.]+))?(\?)?(?: \(((?:[^()]|\([^()]*\))*)\))?")
 
 
 class Field(NamedTuple):
     """A field of a row; ``items`` are those of the items of a list."""
 
     name: str
-    path: Sequence[str]
+    path: str
     is_optional: bool
     items: Sequence[Field]
-
-    def of(self, row: object) -> object:
-        """Return its value; None where what the path leads through is None."""
-        value = row
-        for name in self.path:
-            value = None if value is None else getattr(value, name)
-        return value or None if self.is_optional else value
 
 
 @cache
 def fields(text: str) -> Sequence[Field]:
     """Read a declaration."""
     return [
-        Field(name, (path or _snake(name)).split("."), bool(optional), fields(items))
+        Field(name, path or _snake(name), bool(optional), fields(items))
         for name, path, optional, items in _FIELD.findall(text)
     ]
 
@@ -62,11 +53,14 @@ def _snake(name: str) -> str:
 def _values(declared: Sequence[Field], row: Any) -> Mapping[str, Any]:
     if isinstance(row, Mapping):
         return row
-    if isinstance(row, str | os.PathLike):
-        row = (row,)
     if type(row) is tuple:  # and no object with names
         return {field.name: value for field, value in zip(declared, row, strict=True)}
-    return {field.name: field.of(row) for field in declared}
+    values = ((field, reduce(_attribute, field.path.split("."), row)) for field in declared)
+    return {field.name: value or None if field.is_optional else value for field, value in values}
+
+
+def _attribute(value: Any, name: str) -> Any:
+    return None if value is None else getattr(value, name)
 
 
 def document(declared: Sequence[Field], row: Any) -> dict[str, Any]:
@@ -122,15 +116,8 @@ def _cell(value: object) -> str:
     return ", ".join(map(str, value)) if isinstance(value, list) or type(value) is tuple else str(value)
 
 
-def declared(module: Any) -> list[Rows]:
-    """Return what a verb's module declares; one that must start fast names the module that does."""
-    if isinstance(where := getattr(module, "ROWS", None), str):
-        module = import_module(where)
-    return [value for value in vars(module).values() if isinstance(value, Rows)]
-
-
 def add_arguments(parser: argparse.ArgumentParser, module: Any) -> None:
     """Declare the flag that a verb has for its rows."""
-    for forms in [rows.forms for rows in declared(module)][:1]:
-        text = f"output format (default: {forms[0]})"
-        parser.add_argument("-o", "--output", choices=forms, default=forms[0], help=text)
+    if rows := getattr(module, "ROWS", None):
+        text = f"output format (default: {rows.forms[0]})"
+        parser.add_argument("-o", "--output", choices=rows.forms, default=rows.forms[0], help=text)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import difflib
 import os
 from collections.abc import Mapping
+from io import BytesIO
 from pathlib import Path
 
 from packyard.cli import colors, output, streams
@@ -46,20 +47,15 @@ def _diff(before: bytes | None, after: bytes | None, path: str) -> bytes:
 
     The file is new without ``before``, and removed without ``after``.
     """
-    new = "/dev/null" if after is None else _quoted(f"b/{path}")
-    old = "/dev/null" if before is None else _quoted(f"a/{path}")
-    lines = difflib.unified_diff(_lines(before or b""), _lines(after or b""), old, new, lineterm="\n")
-    text = "".join(line if line.endswith("\n") else line + "\n\\ No newline at end of file\n" for line in lines)
-    return text.encode("utf-8", "surrogateescape")
+    new = b"/dev/null" if after is None else _quoted(f"b/{path}")
+    old = b"/dev/null" if before is None else _quoted(f"a/{path}")
+    ours, theirs = list(BytesIO(before or b"")), list(BytesIO(after or b""))  # their lines
+    lines = difflib.diff_bytes(difflib.unified_diff, ours, theirs, old, new)
+    return b"".join(line if line.endswith(b"\n") else line + b"\n\\ No newline at end of file\n" for line in lines)
 
 
-def _quoted(name: str) -> str:
+def _quoted(name: str) -> bytes:
     """Return a file's name as git writes it: special characters quoted, a name with a space ended by a tab."""
-    if not any(sign < " " or sign in '"\\\x7f' for sign in name):
-        return name + "\t" if " " in name else name
-    return '"' + "".join(f"\\{ord(sign):03o}" if sign < " " or sign in '"\\\x7f' else sign for sign in name) + '"'
-
-
-def _lines(data: bytes) -> list[str]:
-    text = data.decode("utf-8", "surrogateescape")
-    return [line + "\n" for line in text.split("\n")[:-1]] + ([text.split("\n")[-1]] if text.split("\n")[-1] else [])
+    quoted = "".join(f"\\{ord(sign):03o}" if sign < " " or sign in '"\\\x7f' else sign for sign in name)
+    whole = f'"{quoted}"' if quoted != name else f"{name}\t" if " " in name else name
+    return whole.encode("utf-8", "surrogateescape")

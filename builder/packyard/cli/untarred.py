@@ -50,13 +50,12 @@ class Untarred:
         for source in sources:
             try:
                 bundle = bundles.find(Reference.parse(self.name), source)
+                if self._is_of(bundle):
+                    return bundle
+                where = str(self.folder / manifest.FILE)
+                problems.append(Problem(f"is not that of {self.name} in {source}", file=where))
             except PackyardError as error:
                 problems += error.problems
-                continue
-            if self._is_of(bundle):
-                return bundle
-            where = str(self.folder / manifest.FILE)
-            problems.append(Problem(f"is not that of {self.name} in {source}", file=where))
         message = f"the bundle of {self.name} that this folder came from is needed, and was not found"
         file, here = f"{quote(self.described.name)}.tar.gz", quote(str(self.folder))
         typed = f"packyard diff {file} {here}, packyard upgrade {here} --base {file}"

@@ -3,22 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import NamedTuple
 
-#: A verb's module, below `packyard.cli`, and what it does.
-Verbs = Mapping[str, tuple[str, str]]
-
-
-class Group(NamedTuple):
-    """Verbs for one purpose."""
-
-    title: str
-    verbs: Verbs
-
-
-USE = Group(
-    "Use packages",
-    {
+_USE = "Use packages"
+#: The verbs of each group, with their modules, below `packyard.cli`, and what they do.
+GROUPS: Mapping[str, Mapping[str, tuple[str, str]]] = {
+    _USE: {
         "list": ("using.list", "list the packages of a channel, or those that packyard carries"),
         "show": ("using.show", "show what a package is before you fetch it"),
         "get": ("using.get", "fetch a package, verify it and unpack it"),
@@ -32,10 +21,7 @@ USE = Group(
         "verify": ("using.verify", "check a tarball or an untarred package, and who made it"),
         "diff": ("using.diff", "compare packages: setters, fields, files, and what breaks"),
     },
-)
-CLUSTER = Group(
-    "Run on a cluster",
-    {
+    "Run on a cluster": {
         "run": ("running.run", "deploy a use case and follow its log"),
         "doctor": ("running.doctor", "say what keeps a use case from running on a cluster"),
         "deploy": ("running.deploy", "deploy a use case to a cluster, and wait until it runs"),
@@ -47,10 +33,7 @@ CLUSTER = Group(
         "undeploy": ("running.undeploy", "delete runs; claims stay, and so do results"),
         "rollback": ("running.rollback", "deploy a run as it was before; list its records"),
     },
-)
-WRITE = Group(
-    "Write packages",
-    {
+    "Write packages": {
         "init": ("writing.init", "begin a workspace for packages of your own"),
         "new": ("writing.new", "write a new package of the workspace"),
         "import": ("writing.import_", "write a source package from kustomizations or manifests"),
@@ -58,10 +41,7 @@ WRITE = Group(
         "test": ("writing.test", "build packages and try them as their users do"),
         "build": ("writing.build", "compose packages from their sources and pack them"),
     },
-)
-PUBLISH = Group(
-    "Publish packages",
-    {
+    "Publish packages": {
         "publish": ("sharing.publish", "build packages and publish them to a channel"),
         "copy": ("sharing.copy", "copy packages from one channel to another: all, or those named"),
         "yank": ("sharing.yank", "say that nobody should use a published version any more, and why"),
@@ -70,20 +50,15 @@ PUBLISH = Group(
         "web": ("sharing.web", "put a page beside a channel that shows its packages in a browser"),
         "keys": ("sharing.keys", "make keys that sign what you publish, and trust those of others"),
     },
-)
-BESIDE = Group(
-    "Other tools",
-    {
+    "Other tools": {
         "config": ("using.config", "show what is set for all commands, and where"),
         "cfg": ("cfg", "kustomize's own `cfg` commands, which its v5 removed"),
         "fn": ("using.fn", "KRM functions for kpt and kustomize, such as apply-setters"),
         "completion": ("completion", "print the script that completes names and values in a shell"),
     },
-)
-
-GROUPS = (USE, CLUSTER, WRITE, PUBLISH, BESIDE)
+}
 #: Every verb that the help lists.
-VERBS = {verb: entry for group in GROUPS for verb, entry in group.verbs.items()}
+VERBS = {verb: entry for verbs in GROUPS.values() for verb, entry in verbs.items()}
 #: What is typed here for verbs of Helm, kpt, kubectl and git.
 _MEANT = {
     "build": "make package",
@@ -136,16 +111,16 @@ def overview(version: str) -> str:
     from textwrap import fill  # slow to import, and only needed here
 
     title = f"packyard {version}: assemble, set, pack, publish and run packages for Kustomize"
-    words = (f"{group.title + ':':<18} {' '.join(group.verbs)}" for group in GROUPS if group is not USE)
+    words = (f"{group + ':':<18} {' '.join(verbs)}" for group, verbs in GROUPS.items() if group != _USE)
     others = [fill(line, 80, subsequent_indent=" " * 19, break_on_hyphens=False) for line in words]
     more = "packyard VERB --help describes a verb, packyard help all lists all."
-    return "\n\n".join((title, _table(USE), "\n".join(others), more))
+    return "\n\n".join((title, _table(_USE), "\n".join(others), more))
 
 
 def every() -> str:
     """Return all verbs with what they do, group by group, and the flags of every verb."""
-    return "\n\n".join((*(f"{group.title}:\n\n{_table(group)}" for group in GROUPS), _FLAGS))
+    return "\n\n".join((*(f"{group}:\n\n{_table(group)}" for group in GROUPS), _FLAGS))
 
 
-def _table(group: Group) -> str:
-    return "\n".join(f"  {verb:<11} {text}" for verb, (_, text) in group.verbs.items())
+def _table(group: str) -> str:
+    return "\n".join(f"  {verb:<11} {text}" for verb, (_, text) in GROUPS[group].items())

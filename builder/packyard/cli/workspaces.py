@@ -1,7 +1,7 @@
 """Finds the workspace and the packages that a command line names.
 
 Without ``--workspace`` it is the workspace around the working directory, or for some verbs the catalogue that packyard
-carries; without names it is every package.
+carries; without names it is every package. A library that it builds on is fetched from its channel, and kept.
 """
 
 from __future__ import annotations
@@ -9,12 +9,19 @@ from __future__ import annotations
 import argparse
 import os
 from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
+from shlex import quote
 
-from packyard.cli import declare, libraries, output
-from packyard.core.errors import InputError, Problem, UsageError
+from packyard.cli import declare, output, preferences, state
+from packyard.cli.preferences import Setting
+from packyard.core.bundle.bundle import Bundle
+from packyard.core.bundle.reference import Reference
+from packyard.core.errors import ConflictError, InputError, Problem, UnavailableError, UsageError
+from packyard.core.files import regular
 from packyard.core.files.paths import WORKSPACE
 from packyard.writing.source import library, workspace
+from packyard.writing.source.library import Entry
 from packyard.writing.source.workspace import Workspace
 
 #: Fewer packages than this are built one after another by default: what packages share is parsed again in each worker.
@@ -60,7 +67,42 @@ def find(arguments: argparse.Namespace, *, carried: bool = False) -> Workspace:
         hint = "name the folder that has one: --workspace DIR; packyard init DIR begins a workspace"
         raise InputError(Problem(f"no {WORKSPACE} here or above", hint=hint))
     root_dir = folder or library.carried_dir()
-    return workspace.read(root_dir, libraries=library.find(root_dir, obtain=libraries.obtain))
+    return workspace.read(root_dir, libraries=library.find(root_dir, obtain=_obtain))
+
+
+def _obtain(entry: Entry) -> Path:
+    """Return the folder of a library that is a bundle: kept from before, or fetched now."""
+    cache_dir = state.cache_dir()
+    if cache_dir is None:
+        hint = "set HOME, or XDG_CACHE_HOME; or unpack them, and name the folders by `path`"
+        raise UnavailableError(f"libraries cannot be fetched without a home folder ({hint})")
+    kept_dir = cache_dir / "libraries"
+    if entry.digest and (kept_dir / entry.digest.hex / entry.name).is_dir():
+        return kept_dir / entry.digest.hex / entry.name
+    bundle = _fetch(entry)
+    into = kept_dir / bundle.tar.hex
+    regular.make_folder(into)
+    with suppress(ConflictError):  # somebody else was quicker
+        bundle.unpack(into)
+    return into / entry.name
+
+
+def _fetch(entry: Entry) -> Bundle:
+    from packyard.cli.bundles import find  # few workspaces fetch
+
+    is_relative = bool(entry.channel) and "://" not in entry.channel and not entry.channel.startswith("/")
+    named = str(Path(entry.file).parent / entry.channel) if is_relative else entry.channel
+    source = preferences.channel(named or None)
+    if source is None:
+        raise InputError(entry.problem("has no channel", "name it: from: CHANNEL"))
+    channel = source.whole
+    bundle = find(Reference(name=entry.name, version=entry.version), Setting(channel, source.origin))
+    if entry.digest is None:
+        hint = f"look at it by: packyard get {quote(f'{entry.name}@{entry.version}')} --from {quote(channel)}"
+        raise InputError(
+            entry.problem(f"has no digest: write digest: {bundle.tar}, if you trust what is published", hint)
+        )
+    return bundle
 
 
 def tell_warnings(count: int) -> None:

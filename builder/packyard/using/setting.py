@@ -114,7 +114,7 @@ def set_values(
 
     Refused are a name that no package has, one that no field has, and what is to be unset and has no value to go back
     to. With ``keep`` what is set stays, and names and options that fit nowhere are passed over. With ``dry_run``
-    nothing is written; a change goes into ``log``. ``command`` is that of `Assignment`.
+    nothing is written; a change goes into ``log`` under what was set. ``command`` is that of `Assignment`.
     """
     assignment = Assignment(values, unset, set_by, command=command)
     enabled, misfits = _enabled(directory, options, recursive=recursive) if options else ({}, [])
@@ -165,9 +165,18 @@ def set_values(
         _refuse(directory, (placed(problem, values.get(problem.missing, ())) for problem in missing))
         refuse(_without_fields(changes))
         if not dry_run:
-            tree.write(after)
+            switched_on = dict.fromkeys(name for change in changes for name in change.enabled)
+            title = _title(assignment.among(reached), switched_on)
+            tree.write(after, log=log and log._replace(title=title))
     unsure = [switched.unsure for switched in enabled.values() if switched.unsure]
     return Outcome(changes, tree.root_dir, files, kept, [str(misfit) for misfit in misfits], unsure)
+
+
+def _title(assignment: Assignment, options: Iterable[str]) -> str:
+    """Return what `undo` calls a change: what was set, taken back and enabled."""
+    words = [f"{name}={','.join(texts)}" for name, texts in assignment.values.items()]
+    words += [f"--unset {name}" for name in assignment.unset]
+    return ", ".join([*words, *(f"options: {name}" for name in options)])
 
 
 def _refuse(directory: Path, problems: Iterable[Problem]) -> None:

@@ -60,7 +60,7 @@ def test_events_are_those_of_one_run_also_of_what_is_gone(
     known = records.read_all(client)
 
     def abouts(run: str) -> set[str]:
-        return {each.object for each in events.read(client, known, run)}
+        return {each["object"] for each in events.read(client, known, run)}
 
     # Events come after what they tell.
     wait(lambda: sorted({"Deployment a", "ReplicaSet a", "Pod a"} - {each.split("-")[0] for each in abouts("a")}))

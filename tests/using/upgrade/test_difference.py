@@ -128,9 +128,9 @@ def test_names_what_a_package_says_of_a_former_setter() -> None:
     }
     found = compare(before, after)
     assert [(each.what, each.change, each.name, each.note) for each in found] == [
-        ("setter", "removed", "TAG", "kustomize edit set image"),
         ("requirement", "added", "JobSet", ""),
         ("requirement", "removed", "MPIJob", ""),
+        ("setter", "removed", "TAG", "kustomize edit set image"),
     ]
 
 

@@ -50,6 +50,22 @@ def test_lines_that_both_changed_clash_also_where_they_only_touch() -> None:
         assert clash.line == 2
 
 
+@pytest.mark.parametrize(
+    ("ours", "theirs", "after"),
+    [
+        (b"a: 2\n", b"a: 1 # C\n", b"a: 2 # C\n"),
+        (b"a: 1  # D\n", b"a: x\n", b"a: x  # D\n"),
+        (b"a: 2", b"a: 1 # C\n", b""),
+        (b"a: 2 # B\n", b"a: 1 # C\n", b""),
+        (b"a: 2\nb: 1\n", b"a: 1 # C\n", b""),
+    ],
+)
+def test_a_line_of_yaml_and_its_comment_are_merged(ours: bytes, theirs: bytes, after: bytes) -> None:
+    data, conflicts = onefile.merge("a.yaml", b"a: 1\n", ours, theirs, "", "2.0")
+    assert (data, conflicts) == (after, []) if after else conflicts
+    assert onefile.merge("README.md", b"a: 1\n", ours, theirs, "", "2.0")[1]
+
+
 def test_a_clash_is_placed_in_ours_and_is_decided() -> None:
     found = lines.merge(b"a\nb\nc\nd\n", b"new\na\nb\nc\nX\n", b"a\nb\nc\nY\n")
     assert lines.clashes(found) == [Clash(5, [b"X\n"], [b"Y\n"])]

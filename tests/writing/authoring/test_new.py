@@ -18,7 +18,7 @@ from catalogue import workspaces
 from cli.terminal import on_terminal
 from packyard.writing.build.draft import compose_draft
 from packyard.writing.source import offered, workspace
-from packyard.writing.source.offered import BASE
+from packyard.writing.source.workspace import BASE
 from real import Kustomize
 from tiny import COMMAND, done, environment
 
@@ -117,8 +117,6 @@ def test_on_a_terminal_it_asks_and_asks_again(catalogue: Path) -> None:
         ("no base 'jbo' (did you mean 'job'?)", "job"),
         ("storage [none]", "clam"),
         ("no storage 'clam'", "none"),
-        ("image", "example.com/hello"),
-        ("IMAGE", "example.com/hello:1"),
         ("what it does", "Says {{ 7 * 7 }} and {% include 'x' %}."),
     ]
     with on_terminal("new", "hello", cwd=catalogue) as terminal:
@@ -127,7 +125,6 @@ def test_on_a_terminal_it_asks_and_asks_again(catalogue: Path) -> None:
             terminal.type(answer)
         terminal.until("packyard test hello")
     package = (catalogue / "packages/hello/package.yaml").read_text()
-    assert "IMAGE: example.com/hello:1" in package
     assert "storage: [none]" in package
     said = compose_draft(workspace.read(catalogue), "1", "hello").readme.decode()
     assert "\nSays {{ 7 * 7 }} and {% include 'x' %}.\n" in said, "a description is text, and no template"
@@ -145,6 +142,20 @@ def test_list_says_what_parts_need_and_define_but_of_internal_ones_nothing() -> 
     assert all(each["description"] for each in listed)
     assert {each["kind"] for each in listed} == {"base", "storage", "programs", "options"}
     assert not {("base", "run"), ("base", "vllm"), ("programs", "mounted")} & found.keys()
+
+
+def test_list_of_a_name_shows_the_manifests_that_a_use_case_begins_with() -> None:
+    shown = done("new", "--list", "deployment", "--workspace", real.REPOSITORY)
+    assert shown.count("\n---\n") == 2
+    assert '        image: "" # {"$openapi":"IMAGE"}\n' in shown
+    pods = (real.REPOSITORY / "overlays/storage/none/pods.yaml").read_text()
+    assert pods in done("new", "--list", "none", "--workspace", real.REPOSITORY)
+
+
+def test_no_section_of_shared_setters_claims_what_a_package_may_change() -> None:
+    krmfiles = ("Krmfile", "bases/*/Krmfile", "overlays/*/*/Krmfile")
+    found = (file for pattern in krmfiles for file in real.REPOSITORY.glob(pattern))
+    assert [file for file in found if "# Required" in file.read_text()] == []
 
 
 def test_what_was_interrupted_leaves_no_package(catalogue: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -31,7 +31,7 @@ def text(traced: Traced, path: str, line: int) -> str:
 @pytest.mark.parametrize("package", [PACKAGES[3], PACKAGES[-2]], ids=lambda item: item.name)
 def test_a_line_of_the_catalogue_says_what_its_source_says(package: Package) -> None:
     composed = compose(CATALOGUE, package)
-    traced = Traced(CATALOGUE, package)
+    traced = Traced(CATALOGUE, composed)
     checked = 0
     for path, data in composed.files.items():
         for number, line in enumerate(data.decode().split("\n")[:-1], 1):
@@ -64,7 +64,7 @@ def trace(folder: Path, files: Mapping[str, str]) -> Traced:
     for path, text in {**STACK, **files}.items():
         tiny.write(root / path, text)
     here = workspace.read(root)
-    return Traced(here, packages.read(here, "p"))
+    return Traced(here, compose(here, packages.read(here, "p")))
 
 
 STACK = {

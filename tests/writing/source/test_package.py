@@ -47,8 +47,8 @@ def read(tree: Path, change: str = "") -> Package:
 def test_a_use_case_stands_at_its_name_and_storage(tree: Path) -> None:
     found = {item.path: item for item in read(tree).use_cases}
     assert sorted(found) == ["look/inside", "many/claim", "one/claim", "one/export"]
-    assert found["one/export"].overlays == (("programs", "zoo"), ("storage", "export"))
-    assert (found["look/inside"].base, found["look/inside"].overlays) == ("look", ())
+    assert found["one/export"].parts == ("bases/job", "overlays/programs/zoo", "overlays/storage/export")
+    assert found["look/inside"].parts == ("bases/look",)
     assert [patch.target for patch in found["many/claim"].patches] == [None, {"kind": "Job"}]
 
 

@@ -23,25 +23,25 @@ from collections.abc import Callable, Sequence
 from importlib import import_module
 
 from packyard.cli import output
-from packyard.cli.flags import Declared
+from packyard.cli.flags import Declared, Flags
 from packyard.core.errors import PackyardError, UsageError, suggest
 
-#: The commands: the modules of this folder that run them (only the one that is asked for is imported), their functions,
-#: whose docstrings are their help, and what declares their flags.
+#: The commands: the modules of this folder that run them (only the one that is asked for is imported), and their
+#: functions, whose docstrings are their help, and declare their flags.
 COMMANDS = {
-    "set": ("set", "set_value", "FLAGS"),
-    "list-setters": ("list", "list_package_setters", "FLAGS"),
-    "create-setter": ("create", "create_setter", "SETTER_FLAGS"),
-    "create-subst": ("create", "create_subst", "SUBST_FLAGS"),
-    "delete-setter": ("delete", "delete_setter", "FLAGS"),
-    "delete-subst": ("delete", "delete_subst", "FLAGS"),
-    "init": ("init", "init", "FLAGS"),
+    "set": ("set", "set_value"),
+    "list-setters": ("list", "list_package_setters"),
+    "create-setter": ("definitions", "create_setter"),
+    "create-subst": ("definitions", "create_subst"),
+    "delete-setter": ("definitions", "delete_setter"),
+    "delete-subst": ("definitions", "delete_subst"),
+    "init": ("definitions", "init"),
 }
 _HELP = ("-h", "--help", "help")
 #: The commands of 3.8.7 that kustomize 5 still has.
 _KEPT = ("cat", "count", "grep", "tree")
 #: A flag of all kustomize commands, which prints Go's stack with an error; packyard has none.
-_STACK_TRACE = "--stack-trace"
+_STACK_TRACE = "\n  --stack-trace"
 
 
 def main(words: Sequence[str]) -> int:
@@ -63,11 +63,13 @@ def _run(command: str, words: Sequence[str]) -> int:
     if command not in COMMANDS:
         hint = f"kustomize 5 has it: kustomize cfg {command}" if command in _KEPT else suggest(command, COMMANDS)
         raise UsageError(f"no command {command!r}" + (f" ({hint})" if hint else "; packyard cfg --help lists them"))
-    if "--help" in words or "-h" in words:
+    function = _function(command)
+    parsed = Declared(f"{function.__doc__}{_STACK_TRACE}").parse(words)
+    if parsed.switches["help"]:
         output.page(_page(command))
         return 0
-    end = words.index("--") if "--" in words else len(words)
-    return _function(command)([word for place, word in enumerate(words) if word != _STACK_TRACE or place > end])
+    output.choose(is_quiet=parsed.switches["quiet"], is_verbose=parsed.switches["verbose"])
+    return function(parsed)
 
 
 def _page(command: str) -> str:
@@ -79,15 +81,12 @@ def _page(command: str) -> str:
     return f"usage: packyard cfg COMMAND [flags]\n\n{__doc__.rstrip()}"
 
 
-def _function(command: str) -> Callable[[Sequence[str]], int]:
-    module, function, _ = COMMANDS[command]
-    verb: Callable[[Sequence[str]], int] = getattr(import_module(f"{__name__}.{module}"), function)
+def _function(command: str) -> Callable[[Flags], int]:
+    module, function = COMMANDS[command]
+    verb: Callable[[Flags], int] = getattr(import_module(f"{__name__}.{module}"), function)
     return verb
 
 
-def flags_of(command: str) -> Declared:
-    """Return the flags that a command declares."""
-    module, _, flags = COMMANDS[command]
-    declared = getattr(import_module(f"{__name__}.{module}"), flags)
-    assert isinstance(declared, Declared)
-    return declared
+def flags_of(words: Sequence[str]) -> Declared:
+    """Return the flags of the command that the words begin with, or those that every command has."""
+    return Declared((_function(words[0]).__doc__ or "") if words and words[0] in COMMANDS else "")

@@ -16,12 +16,12 @@ from packyard.using.setters.plan import Plan
 _VERSION_1 = "a setter of version 1, which has its definition in the comment of its field, is not supported"
 
 
-def arguments(parsed: Flags, least: int, most: int) -> list[str]:
+def arguments(parsed: Flags, least: int, most: int | None = None) -> list[str]:
     """Return the arguments of a command that takes so many."""
     words = parsed.arguments
     if len(words) < least:
         raise UsageError(f"{least} arguments are needed, found {len(words)}")
-    if len(words) > most:
+    if most is not None and len(words) > most:
         raise UsageError(f"unexpected argument {words[most]!r}")
     return words
 
@@ -31,26 +31,15 @@ def header(folder: str, package: str) -> str:
     return (Path(folder) / package).as_posix() + "/"
 
 
-def check_folder(folder: str) -> None:
-    """Refuse what is not a directory."""
-    if not Path(folder).is_dir():
-        raise InputError(Problem("is not a directory", file=folder))
-
-
 def change(
-    folder: str,
-    plan_package: Callable[[PackageFiles], tuple[Plan, str]],
-    *,
-    title: str,
-    recursive: bool,
-    kpt: bool = False,
+    parsed: Flags, plan_package: Callable[[PackageFiles], tuple[Plan, str]], *, title: str, kpt: bool = False
 ) -> int:
     """Plan every package, write all or none, and print each one's path and the text that came with its plan.
 
     ``title`` is what `packyard undo` calls the change. What one package of several does not admit (`NotHereError`) is
     its text, and the others are changed. With ``kpt`` a directory with a Kptfile is a package too.
     """
-    check_folder(folder)
+    folder, recursive = parsed.arguments[0], parsed.switches["recurse-subpackages"]
     texts: list[str] = []
 
     def plan_one(path: str, package: PackageFiles) -> Plan | None:
@@ -64,7 +53,7 @@ def change(
         texts.append(f"{header(folder, path)}\n{text}")
         return planned
 
-    change_packages(Path(folder), plan_one, recursive=recursive, log=state.log(title), kpt=kpt)
+    change_packages(Path(folder), plan_one, recursive=recursive, log=state.log(f"cfg {title}"), kpt=kpt)
     output.page("\n\n".join(texts))
     return 0
 

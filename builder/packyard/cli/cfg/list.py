@@ -7,28 +7,25 @@ from pathlib import Path
 
 from packyard.cli import output, state
 from packyard.cli.cfg import blocks
-from packyard.cli.flags import Declared
+from packyard.cli.flags import Flags
 from packyard.core.files.tree import Tree
 from packyard.using.setters.definition import Definitions
 from packyard.using.setters.listing import ListedSetter, list_setters
 from packyard.using.setters.packages import find_packages, read_krmfile, read_package
 
-FLAGS = Declared({"recurse-subpackages": True, "include-subst": False}, {"version": ("v2",)})
 _COLUMNS = ("NAME", "VALUE", "SET BY", "COUNT", "REQUIRED", "IS SET", "DESCRIPTION")
 
 
-def list_package_setters(words: Sequence[str]) -> int:
+def list_package_setters(parsed: Flags) -> int:
     """usage: packyard cfg list-setters DIR [NAME] [flags]
 
     List the setters of a package and of those below it; 1 if one has none.
 
       --include-subst           also list substitutions
-      --version v2              the version of all setters here
-      --recurse-subpackages=false  only those of the package itself
+      --version {v2}            the version of all setters here
+      -R, --recurse-subpackages=false  only those of the package itself
     """
-    parsed = FLAGS.parse(words)
     folder, *names = blocks.arguments(parsed, 1, 2)
-    blocks.check_folder(folder)
     tree = Tree(Path(folder))
     state.tell_pending(tree.root_dir)
     for number, package in enumerate(find_packages(tree, recursive=parsed.switches["recurse-subpackages"], kpt=True)):

@@ -2,21 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from packyard.cli import output
 from packyard.cli.cfg import blocks
-from packyard.cli.flags import Declared
+from packyard.cli.flags import Flags
 from packyard.core.errors import InputError, NotHereError, UsageError, refuse
 from packyard.using.setters.change import unbound
 from packyard.using.setters.packages import PackageFiles
 from packyard.using.setters.plan import Assignment, Plan
 from packyard.using.setting import PackageSetters
 
-FLAGS = Declared({"recurse-subpackages": False}, {"values": (), "set-by": (), "description": (), "version": ("v2",)})
 
-
-def set_value(words: Sequence[str]) -> int:
+def set_value(parsed: Flags) -> int:
     """usage: packyard cfg set DIR NAME VALUE ... [flags]
 
     Set a setter: every field that its comments mark gets the value.
@@ -25,11 +21,10 @@ def set_value(words: Sequence[str]) -> int:
                                 a list
       --description TEXT        the setter's description
       --set-by WHO              who sets the value; it is kept in the Krmfile
-      --version v2              the version of all setters here
+      --version {v2}            the version of all setters here
       -R, --recurse-subpackages  in every package below DIR that has the setter
     """
-    parsed = FLAGS.parse(words)
-    folder, name, *values = blocks.arguments(parsed, 2, len(words))
+    folder, name, *values = blocks.arguments(parsed, 2)
     if bool(values) == ("values" in parsed.values):
         raise UsageError("give the value as an argument or by --values")
     values = values or parsed.values["values"]
@@ -49,10 +44,8 @@ def set_value(words: Sequence[str]) -> int:
             refuse([unbound(package, planned.definitions.setters[name])])
         return planned, f'set {planned.counts[name]} field(s) of setter "{name}" to value "{values[0]}"'
 
-    recursive = parsed.switches["recurse-subpackages"]
-    title = f"cfg set {name} {' '.join(values)}"
     try:
-        return blocks.change(folder, plan_package, title=title, recursive=recursive, kpt=True)
+        return blocks.change(parsed, plan_package, title=f"set {name} {' '.join(values)}", kpt=True)
     except InputError:
         if not known:
             blocks.refuse_version_1(folder, name)

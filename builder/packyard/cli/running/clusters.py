@@ -89,7 +89,7 @@ def find_for(
     """
     with packages.opened(arguments, verb) as use_case:
         client = _found(arguments)
-        command = use_case.command(verb, *typed(arguments))
+        command = use_case.command(verb, "-n", client.namespace, *client.typed)
         name = _new_name(use_case) if is_named else {}
         for difference in earlier.differing(use_case.directory, use_case.values):
             output.warning(difference)
@@ -112,11 +112,6 @@ def _new_name(use_case: UseCase) -> dict[str, tuple[str]]:
     setters = own_setters(use_case.directory)
     is_open = runs.SETTER in setters and not setters[runs.SETTER].is_set and runs.SETTER not in use_case.values
     return {runs.SETTER: (runs.new_word(),)} if is_open else {}
-
-
-def typed(arguments: argparse.Namespace) -> list[str]:
-    """Return kubectl's flags as the user gave them, for a command to go on with."""
-    return [f"--{name}={value}" for name in _FLAGS if (value := getattr(arguments, name))]
 
 
 def _found(arguments: argparse.Namespace) -> Kubectl:

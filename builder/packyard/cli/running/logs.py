@@ -31,13 +31,9 @@ from packyard.running.runs.workloads import PodStatus
 ROWS = Rows(
     "event",
     "when, count, type, reason, object, message",
-    columns=", AGE, COUNT, REASON, OBJECT, MESSAGE",
+    columns="AGE, COUNT, TYPE, REASON, OBJECT, MESSAGE",
     when="--events",
 )
-_CELLS = {
-    "": lambda row: "!" if row["type"] == "Warning" else "",
-    "AGE": lambda row: clusters.age(row["when"]),
-}
 #: What chooses logs, and no events.
 _OF_LOGS = ("role", "index", "container", "follow", "previous", "tail")
 _PAUSE = 1.0  # seconds between two looks at a run that is followed
@@ -82,10 +78,8 @@ def _show_events(arguments: argparse.Namespace) -> int:
     if arguments.run not in by_run:
         raise InputError(records.missing(client, arguments.run, by_run))
     listed = events.read(client, by_run, arguments.run)
-    if ROWS.show(listed, arguments.output, cells=_CELLS):
-        warnings = output.counted(sum(event.type == "Warning" for event in listed), "warning")
-        count = output.counted(len(listed), "event")
-        output.note(f"{count}, {warnings}, marked with !" if listed else "no events are kept")
+    if ROWS.show(listed, arguments.output, cells={"AGE": lambda row: clusters.age(row["when"])}):
+        output.note(output.counted(len(listed), "event") if listed else "no events are kept")
         output.note(f"next: {client.packyard('status', arguments.run)}")
     return 0
 

@@ -13,13 +13,12 @@ is set, the run gets a name that no other has. Each step is a verb of its own, s
 from __future__ import annotations
 
 import argparse
-import shlex
-from collections.abc import Sequence
 
 from packyard.cli import declare, output, packages
 from packyard.cli import main as command_line
 from packyard.cli.running import clusters, deploy
 from packyard.cli.running.clusters import INTERRUPTED
+from packyard.running.runs.kubectl import Kubectl
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -33,21 +32,20 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Deploy, and follow the log; the exit code is that of the run."""
-    flags, cluster_flags = declare.given(arguments, "no-doctor"), clusters.typed(arguments)
     client, rendered, words = clusters.find_for(arguments, "run", is_named=True)
-    output.note(f"$ {shlex.join(['packyard', 'deploy', *words, *flags, *cluster_flags])}")
+    output.note(f"$ {client.packyard('deploy', *words, *declare.given(arguments, 'no-doctor'))}")
     deploy.begin(arguments, client, rendered)
-    return _followed(rendered.run, cluster_flags)
+    return _followed(client, rendered.run)
 
 
-def _followed(run: str, cluster_flags: Sequence[str]) -> int:
+def _followed(client: Kubectl, run: str) -> int:
     """Print the log of a run, which goes on if that is interrupted or fails."""
-    words, code = ["logs", run, "--follow", *cluster_flags], INTERRUPTED
-    output.note(f"$ {shlex.join(['packyard', *words])}")
+    words, code = ("logs", run, "--follow"), INTERRUPTED
+    output.note(f"$ {client.packyard(*words)}")
     try:
-        code = command_line.run(words)
+        code = command_line.run([*words, "-n", client.namespace, *client.typed])
     finally:
         if code == INTERRUPTED:
-            again, ending = (shlex.join(["packyard", *typed]) for typed in (words, ["undeploy", run, *cluster_flags]))
+            again, ending = client.packyard(*words), client.packyard("undeploy", run)
             output.notice(f"run {run} goes on; {again} follows it again, {ending} ends it")
     return code

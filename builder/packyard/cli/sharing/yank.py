@@ -22,7 +22,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("reference", metavar="NAME@VERSION")
     declare.value(parser, "--reason TEXT", "why, in one line; users read it")
     declare.value(parser, "--from CHANNEL", "the channel that has it", dest="channel")
-    declare.former(parser, "--in", "channel")
+    declare.former(parser, "--in", "--from")
     parser.add_argument("--undo", nargs="?", default=argparse.SUPPRESS, help=argparse.SUPPRESS)  # refused in words
     signing.add_argument(parser)
 

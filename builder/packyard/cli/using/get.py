@@ -23,11 +23,11 @@ from pathlib import Path
 from shlex import quote
 
 from packyard.cli import bundles, declare, output, preferences, progress, untarred
-from packyard.cli.bundles import Offer
 from packyard.cli.preferences import Setting
 from packyard.cli.rows import Rows
 from packyard.core.bundle import address
 from packyard.core.bundle import lock as locks
+from packyard.core.bundle.bundle import Bundle
 from packyard.core.bundle.lock import Lock, Pin
 from packyard.core.bundle.manifest import LIBRARY, Manifest
 from packyard.core.bundle.reference import Reference
@@ -45,7 +45,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("reference", metavar="NAME[@VERSION]", nargs="?")
     declare.value(parser, "--from CHANNEL", "the address of a channel", dest="channel")
     parser.add_argument("--to", metavar="DIR", default=".", help="where to unpack (default: here)")
-    declare.former(parser, "--into", "to")
+    declare.former(parser, "--into", "--to")
     declare.value(parser, "--lock FILE", "pin what is fetched in this file")
     declare.switch(parser, "--locked", f"fetch only what FILE pins (default: {locks.FILE})")
 
@@ -55,15 +55,20 @@ def run(arguments: argparse.Namespace) -> int:
     rows, wanted = [], "" if arguments.locked else (arguments.reference or "").partition("/")[2]
     for reference, source, pin in _asked(arguments):
         with progress.busy(f"{'building' if source.is_carried else 'fetching'} {reference}"):
-            offer = bundles.offer(reference, source, pin=pin)
-        _tell(offer)
-        folder = _unpacked(offer, Path(arguments.to), None if arguments.locked else arguments.lock)
-        rows.append(_row(offer, folder))
+            fetched = bundles.offer(reference, source, pin=pin, tell=output.note)
+        entry, proof = fetched.entry, fetched.proof
+        if entry.kind == LIBRARY:
+            example = f"libraries: [{{name: {entry.name}, version: {entry.version}, digest: {entry.tar}}}]"
+            output.note(f"{entry} is a library, to build packages on: name it in packyard.yaml, {example}")
+        folder = _unpacked(fetched.bundle, source, Path(arguments.to), None if arguments.locked else arguments.lock)
+        channel = "" if source.is_carried else output.masked(source.value)
+        what = (entry.name, entry.version, folder, entry.digest, entry.tar, channel, fetched.why, entry.yanked)
+        rows.append((*what, *((proof.signers, proof.listed_by, proof.index) if proof else ((), (), None))))
         if arguments.output == "text":
             output.line(str(folder))
-        for text in offer.proof.signed if offer.proof else [f"{offer.entry} from {source}"]:
+        for text in proof.signed if proof else [f"{entry} from {source}"]:
             output.note(text)
-        _tell_next(offer.bundle.manifest, folder, wanted)
+        _tell_next(fetched.bundle.manifest, folder, wanted)
     ROWS.show(rows, arguments.output)
     return 0
 
@@ -109,11 +114,10 @@ def _locked(arguments: argparse.Namespace, file: Path) -> Iterator[tuple[Referen
         yield Reference(name=name, version=pin.version), channel, pin
 
 
-def _unpacked(offer: Offer, into: Path, file: str | None) -> Path:
+def _unpacked(bundle: Bundle, source: Setting, into: Path, file: str | None) -> Path:
     """Unpack a bundle, pin it in a lock file if one is named, and return the new directory."""
     from packyard.cli.channels import bundle_cache
 
-    bundle, source = offer.bundle, offer.source
     pinned = Pin(version=bundle.version, channel=source.whole, tar=bundle.tar, digest=bundle.digest)
     lock = _lock(file, bundle.name, pinned) if file else Lock()
     regular.make_folder(into)
@@ -128,13 +132,6 @@ def _unpacked(offer: Offer, into: Path, file: str | None) -> Path:
     return folder
 
 
-def _row(offer: Offer, folder: Path) -> tuple[object, ...]:
-    bundle, proof = offer.bundle, offer.proof
-    signed = (list(proof.signers), list(proof.listed_by)) if proof else ([], [])
-    what = (bundle.name, bundle.version, folder, bundle.digest, bundle.tar, offer.address, offer.why)
-    return (*what, offer.entry.yanked, *signed, offer.index)
-
-
 def _lock(file: str, name: str, new: Pin) -> Lock:
     """Read a lock file; refuse to pin other bytes under the same version."""
     lock = locks.read(Path(file)) if Path(file).exists() else Lock()
@@ -145,11 +142,3 @@ def _lock(file: str, name: str, new: Pin) -> Lock:
         hint = "a published version never changes: ask whoever publishes there; to pin these, remove the old pin"
         raise ConflictError(Problem(problem, file=file, hint=hint))
     return lock
-
-
-def _tell(offer: Offer) -> None:
-    """Say which version of which channel it is, and why, and what a library is for."""
-    offer.tell(output.note)
-    if (entry := offer.entry).kind == LIBRARY:
-        example = f"libraries: [{{name: {entry.name}, version: {entry.version}, digest: {entry.tar}}}]"
-        output.note(f"{entry} is a library, to build packages on: name it in packyard.yaml, {example}")

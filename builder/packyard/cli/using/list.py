@@ -102,8 +102,7 @@ def _carried(words: Sequence[str]) -> list[Summary]:
 
 def _texts(here: Workspace, item: Package) -> Iterator[str]:
     """Yield what the sources of a package say, without comments."""
-    parts = {(f"overlays/{kind}", name) for case in item.use_cases for kind, name in case.overlays}
-    parts |= {("bases", case.base) for case in item.use_cases}
-    for folder in (item.folder, *(here.part_dir("/".join(part)) for part in sorted(parts))):
+    parts = {path for use_case in item.use_cases for path in use_case.parts}
+    for folder in (item.folder, *map(here.part_dir, sorted(parts))):
         for path in here.sources.list(folder, "*.yaml") + here.sources.list(folder, "*.md"):
             yield from (line.partition("#")[0] for line in here.sources.read(path).decode().splitlines())

@@ -32,7 +32,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     packages.add_arguments(parser)
     declare.switch(parser, "--built-in", "use packyard's own builder even if kustomize or kubectl is on PATH")
     declare.value(parser, "--to NEW", "a new folder, for a file for each use case below DIR")
-    declare.former(parser, "--out", "to")
+    declare.former(parser, "--out", "--to")
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -49,7 +49,7 @@ def run(arguments: argparse.Namespace) -> int:
             else:
                 rendered = render(source, path=path, command=typed if use_case.is_fetched else "")
     if arguments.to:
-        ALL.show(written, arguments.output)
+        ALL.show([(file,) for file in written], arguments.output)
     elif ROWS.show(_objects(rendered), arguments.output):
         output.data(rendered)
     return 0

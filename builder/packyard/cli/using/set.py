@@ -33,18 +33,7 @@ from packyard.using.setting import Change, Outcome, set_values
 if TYPE_CHECKING:
     from packyard.using.setters.definition import Setter
 
-FLAGS = Declared(
-    {"recurse-subpackages": False, "keep": False, "dry-run": False, "quiet": False, "verbose": False, "help": False},
-    {
-        "values": (),
-        "unset": (),
-        "set-by": (),
-        "output": ("text", "json"),
-    },
-    {"f": "values", "o": "output", "q": "quiet", "v": "verbose", "h": "help"},
-    numbers=True,
-)
-ROWS = "packyard.cli.using.edits"
+FLAGS = Declared(__doc__, numbers=True)
 
 
 def main(words: Sequence[str]) -> int:
@@ -79,8 +68,7 @@ def main(words: Sequence[str]) -> int:
 
 def _set(directory: Path, typed: Mapping[str, Sequence[str]], parsed: Flags) -> Outcome:
     """Set and unset what the command line says, and enable the options of values files."""
-    given, options = directories.values_files(directory, parsed.values.get("values", ()))
-    values = directories.merged(given, typed)
+    values, options = directories.with_files(typed, parsed.values.get("values", ()), directory)
     unset = parsed.values.get("unset", [])
     if not values and not unset and not options:
         raise _usage(directory, f"nothing to set, and packyard setters {_typed(directory)} lists the names")
@@ -97,7 +85,7 @@ def _set(directory: Path, typed: Mapping[str, Sequence[str]], parsed: Flags) -> 
         keep=parsed.switches["keep"],
         set_by=parsed.text("set-by"),
         dry_run=parsed.switches["dry-run"],
-        log=state.log(_title(values, unset, options)),
+        log=state.log(),
     )
     if parsed.switches["recurse-subpackages"]:
         _tell_lost(directory)
@@ -139,11 +127,6 @@ def _has_setters(directory: Path) -> bool:
     return any(os.path.exists(directory / name) for name in directories.KRMFILES)  # noqa: PTH110  # pathlib takes longer, and every set asks
 
 
-def _title(values: Mapping[str, Sequence[str]], unset: Sequence[str], options: Sequence[str]) -> str:
-    words = [f"{name}={','.join(texts)}" for name, texts in values.items()]
-    return ", ".join([*words, *(f"--unset {name}" for name in unset), *(f"options: {name}" for name in options)])
-
-
 def _values(directory: Path, words: list[str]) -> Mapping[str, Sequence[str]]:
     if not words:
         return {}
@@ -152,9 +135,8 @@ def _values(directory: Path, words: list[str]) -> Mapping[str, Sequence[str]]:
             name, _, text = words[0].partition(":")
             pair = f"{name}={quote(text.strip() or 'VALUE')}"  # who writes YAML may write NAME:VALUE
             raise _usage(directory, f"a value for {name} is missing", pair)
-        if words[1].startswith("="):
-            raise _usage(directory, "there are blanks around =", directories.joined(words))
-        return {words[0]: words[1:]}
+        if not words[1].startswith("="):
+            return {words[0]: words[1:]}
     return directories.values(words, "set")
 
 

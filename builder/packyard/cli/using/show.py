@@ -19,7 +19,6 @@ from shlex import quote
 from typing import Any
 
 from packyard.cli import bundles, declare, output, preferences
-from packyard.cli.bundles import Offer
 from packyard.cli.preferences import Setting
 from packyard.cli.rows import Rows
 from packyard.core.bundle import address
@@ -27,12 +26,15 @@ from packyard.core.bundle.manifest import Manifest
 from packyard.core.bundle.reference import Reference
 from packyard.core.errors import UsageError
 from packyard.core.kubernetes import images, operators
+from packyard.sharing.fetching.fetch import Fetched
 from packyard.using.options import bundled
 from packyard.using.options.bundled import BundledUseCase
 
 ROWS = Rows(
     "package",
-    "name, version, source, description, useCases (path, description, after, requires, setters), "
+    "name, version, source, description, "
+    "useCases (path, description=shipped.description, after=shipped.after, requires=shipped.requires, "
+    "setters (name, value=shown, required=must_be_set, description)), "
     "options (name, description), images, kubernetes, digest, tar, size, unpacked, files, yanked, signers, listedBy, "
     "versions (version, yanked), indexSeen",
 )
@@ -58,17 +60,20 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.images:
         if wanted:
             raise UsageError(f"packyard show: --images is of a whole package: packyard show {reference} --images")
-        IMAGES.show(_images([reference] if reference else _names(source), source), arguments.output)
+        names = _images([reference] if reference else _names(source), source)
+        IMAGES.show([(name,) for name in names], arguments.output)
         return 0
     if not reference:
         raise UsageError("packyard show: name a package; packyard list shows their names")
-    offer = bundles.offer(Reference.parse(reference), source)
-    offer.tell()
-    manifest = offer.bundle.manifest
-    cases = [bundled.use_case(offer.bundle, path) for path in address.meant(manifest.deployed(), wanted, manifest.name)]
-    row = described(offer, cases)
+    fetched = bundles.offer(Reference.parse(reference), source)
+    bundle, paths = fetched.bundle, fetched.bundle.manifest.deployed()
+    cases = [bundled.use_case(bundle, path) for path in address.meant(paths, wanted, bundle.name)]
+    row = described(fetched, source, cases)
     if ROWS.show([row], arguments.output):
-        output.page("\n".join(_told(row, offer, cases, quote(reference), is_whole=not wanted)))
+        lines = _told(row, fetched, cases, is_whole=not wanted)
+        typed, flag = quote(reference), preferences.as_flag(source)
+        then = _then(bundle.manifest, cases[0]) if wanted else f"packyard show {typed}/USECASE{flag}"
+        output.page("\n".join([*lines, f"{'next':<{_LABEL}}packyard get {typed}{flag}", " " * _LABEL + then]))
     return 0
 
 
@@ -93,42 +98,34 @@ def _images(references: Sequence[str], source: Setting) -> Sequence[str]:
     return list(dict.fromkeys(f"{host}/{name}{'@' if ':' in tag else ':'}{tag}" for host, name, tag in wholes))
 
 
-def described(offer: Offer, cases: Sequence[BundledUseCase]) -> Row:
+def described(fetched: Fetched, source: Setting, cases: Sequence[BundledUseCase]) -> Row:
     """Return the row of a package."""
-    bundle, entry, proof = offer.bundle, offer.entry, offer.proof
+    bundle, entry, proof = fetched.bundle, fetched.entry, fetched.proof
     return {
         "name": bundle.name,
         "version": bundle.version,
-        "source": str(offer.source),
+        "source": str(source),
         "description": entry.description,
-        "useCases": [_case(case) for case in cases],
+        "useCases": cases,
         "options": bundled.options(bundle),
         "images": list(bundle.manifest.images),
         "kubernetes": list(bundle.manifest.kubernetes),
         "digest": bundle.digest,
         "tar": bundle.tar,
-        "size": len(bundle.data),
+        "size": entry.size,
         "unpacked": sum(len(member.data) for member in bundle.members),
         "files": len(bundle.members),
         "yanked": entry.yanked,
         "signers": list(proof.signers) if proof else [],
         "listedBy": list(proof.listed_by) if proof else [],
-        "versions": [(version.version, version.yanked) for version in reversed(offer.versions)],
-        "indexSeen": offer.index,
+        "versions": fetched.versions[::-1],
+        "indexSeen": proof.index if proof else None,
     }
 
 
-def _case(case: BundledUseCase) -> tuple[object, ...]:
-    setters = [
-        {"name": setter.name, "value": setter.shown, "required": setter.must_be_set, "description": setter.description}
-        for setter in case.setters
-    ]
-    return case.path, case.shipped.description, case.shipped.after, case.shipped.requires, setters
-
-
-def _told(row: Row, offer: Offer, cases: Sequence[BundledUseCase], typed: str, *, is_whole: bool) -> Iterator[str]:
+def _told(row: Row, fetched: Fetched, cases: Sequence[BundledUseCase], *, is_whole: bool) -> Iterator[str]:
     """Yield what people read of a package; unless it ``is_whole``, what is to be set in its use cases is described."""
-    manifest, called, flag = offer.bundle.manifest, names(offer.bundle.manifest), preferences.as_flag(offer.source)
+    manifest, called, proof = fetched.bundle.manifest, names(fetched.bundle.manifest), fetched.proof
     yield f"{row['name']} {row['version']}" + (f" (yanked: {row['yanked']})" if row["yanked"] else "")
     yield from output.filled(row["description"])
     yield ""
@@ -151,19 +148,18 @@ def _told(row: Row, offer: Offer, cases: Sequence[BundledUseCase], typed: str, *
     for number, image in enumerate(row["images"]):
         yield f"{'' if number else 'images':<{_LABEL}}{image}"
     yield from _labelled("size", f"{row['size']:,} bytes, unpacked {row['unpacked']:,} in {row['files']} files")
-    yield from _labelled(
-        "trust", "; ".join(offer.proof.signed) if offer.proof else "packed here, from the sources that packyard carries"
-    )
-    versions = (version + (" (yanked)" if yanked else "") for version, yanked in row["versions"])
+    trust = "; ".join(proof.signed) if proof else "packed here, from the sources that packyard carries"
+    yield from _labelled("trust", trust)
+    versions = (entry.version + (" (yanked)" if entry.yanked else "") for entry in row["versions"])
     yield from _labelled("versions", ", ".join(versions))
     yield from _labelled("from", row["source"])
-    then = f"packyard show {typed}/USECASE{flag}"
-    if not is_whole:
-        directory = quote(f"{row['name']}/{called[cases[0].path]}")
-        missing = [f"{setter.name}={quote(setter.example or '…')}" for setter in cases[0].required]
-        then = f"packyard set {directory} {' '.join(missing)}" if missing else f"packyard render {directory}"
-    yield f"{'next':<{_LABEL}}packyard get {typed}{flag}"
-    yield f"{'':<{_LABEL}}{then}"
+
+
+def _then(manifest: Manifest, case: BundledUseCase) -> str:
+    """Return the command for a use case of a package that was fetched."""
+    directory = quote(f"{manifest.name}/{names(manifest)[case.path]}")
+    missing = [f"{setter.name}={quote(setter.example or '…')}" for setter in case.required]
+    return f"packyard set {directory} {' '.join(missing)}" if missing else f"packyard render {directory}"
 
 
 def needs(requires: set[str], manifest: Manifest, versions: Sequence[str] = ()) -> str:

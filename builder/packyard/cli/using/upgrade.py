@@ -16,15 +16,13 @@ from __future__ import annotations
 
 import argparse
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from shlex import quote
 
 from packyard.cli import bundles, declare, output, preferences, state, unified, untarred
 from packyard.cli import directory as directories
-from packyard.cli.bundles import Offer
-from packyard.cli.preferences import Setting
 from packyard.cli.rows import Rows
 from packyard.core.bundle import address, manifest, receipt
 from packyard.core.bundle.bundle import Bundle
@@ -32,7 +30,8 @@ from packyard.core.bundle.reference import LATEST, Reference, order
 from packyard.core.errors import InputError, Problem, UsageError, on_one_line
 from packyard.core.yaml.document import unmerged
 from packyard.sharing.entry import IndexEntry
-from packyard.using.upgrade.directory import Upgrade, undecided, upgrade
+from packyard.sharing.fetching.fetch import Fetched
+from packyard.using.upgrade.directory import undecided, upgrade
 from packyard.using.upgrade.merge import Merged
 
 ROWS = Rows(
@@ -63,20 +62,19 @@ def run(arguments: argparse.Namespace) -> int:
     untarred.check_top(folder)
     hint = "name the top directory of one, or the bundle that it came from: --base FILE"
     base = untarred.base(folder, arguments.channel, arguments.base, hint)
-    offer, received = _theirs(folder, base, version, arguments.channel)
-    theirs = offer.bundle
+    fetched, received = _theirs(folder, base, version, arguments.channel)
+    theirs = fetched.bundle
     if arguments.dry_run:
         state.tell_pending(folder)
     log = state.log(f"upgrade {base.name} {base.version} to {theirs.version}")
     outcome = upgrade(folder, base, theirs, decision, dry_run=arguments.dry_run, log=log, receipt=received)
-    conflicts = () if decision else outcome.merged.conflicts
+    conflicts = () if decision else outcome.conflicts
     if not conflicts:
         _tell(folder, base, theirs, outcome, decision)
-    is_text = ROWS.show([_row(base, offer, outcome)], arguments.output)
+    is_text = ROWS.show([_row(base, fetched, outcome)], arguments.output)
     if is_text and arguments.dry_run:
         left_out = {manifest.FILE, *(os.path.relpath(conflict.file, folder) for conflict in conflicts)}
-        changed = {path: data for path, data in outcome.merged.files.items() if path not in left_out}
-        unified.diffs(folder, {path: (outcome.ours.get(path), data) for path, data in changed.items()})
+        unified.diffs(folder, {path: both for path, both in outcome.files.items() if path not in left_out})
     elif is_text:
         for path, change in outcome.changes.items():
             output.line(f"{change:<8} {folder / path}")
@@ -99,20 +97,19 @@ def _is_version(word: str) -> bool:
     return word.endswith(".tar.gz") or word[:1] in "0123456789v^~" or word.startswith((LATEST, "sha256:"))
 
 
-def _theirs(folder: Path, base: Bundle, version: str, flag: str | None) -> tuple[Offer, bytes | None]:
+def _theirs(folder: Path, base: Bundle, version: str, flag: str | None) -> tuple[Fetched, bytes | None]:
     """Return the bundle to move to, of a file or of a version as `get` chooses it, and the receipt for it."""
     received = receipt.read(folder)
     if version.endswith(".tar.gz"):
         bundle = bundles.read(Path(version))
         moved = replace(received, version=bundle.version, digest=bundle.digest).to_bytes() if received else None
-        return Offer(bundle=bundle, entry=IndexEntry.of(bundle), source=Setting(version, "VERSION")), moved
+        return Fetched(bundle=bundle, entry=IndexEntry.of(bundle)), moved
     channel = untarred.channel(folder, received, flag)
     reference = Reference.parse(f"{base.name}@{version}" if version else base.name)
-    offer = bundles.offer(reference, channel)
-    offer.tell()
-    bundle = offer.bundle
+    fetched = bundles.offer(reference, channel)
+    bundle = fetched.bundle
     output.note(f"{bundle.name}@{bundle.version} from {channel}")
-    for entry in offer.versions:
+    for entry in fetched.versions:
         if entry.version == base.version != bundle.version and entry.yanked:
             output.warning(f"{folder}: is {entry}, which is yanked: {on_one_line(entry.yanked)}")
     if order(bundle.version) < order(base.version) and not reference.version:
@@ -121,19 +118,23 @@ def _theirs(folder: Path, base: Bundle, version: str, flag: str | None) -> tuple
         hint = f"to go back, name the version: {command}"
         raise InputError(Problem(problem, file=str(folder), hint=hint))
     preferences.note_used(channel.value)
-    return offer, untarred.receipt_of(channel, bundle)
+    return fetched, untarred.receipt_of(channel, bundle)
 
 
-def _tell(folder: Path, base: Bundle, theirs: Bundle, outcome: Upgrade, decision: str) -> None:
+def _tell(folder: Path, base: Bundle, theirs: Bundle, merged: Merged, decision: str) -> None:
     """Say what is new, what is kept and what was decided, and what there is to do."""
-    merged = outcome.merged
     if not merged.files:
         output.note(f"{folder}: is {theirs.name} {theirs.version} already; nothing changes")
         return
     word = "downgraded" if order(theirs.version) < order(base.version) else "upgraded"
     output.note(f"{theirs.name} {word} from {base.version} to {theirs.version}")
-    for text in _kept(merged):
-        output.note(f"  {text}")
+    for noun, names in (
+        ("value", [name for _, name in merged.values]),
+        ("enabled option", [name for _, name in merged.options]),
+        ("edited file", merged.edited),
+    ):
+        if names:
+            output.note(f"  kept: {output.counted(len(names), noun)} of yours ({', '.join(sorted({*names}))})")
     for conflict in merged.conflicts:
         first = conflict._replace(message=conflict.message.splitlines()[0])
         output.note(f"  conflict, decided by --conflicts={decision}: {first}")
@@ -144,30 +145,19 @@ def _tell(folder: Path, base: Bundle, theirs: Bundle, outcome: Upgrade, decision
         output.note(f"{folder / where}: {name} has to be set: packyard set {address.typed(folder / where)} {name}=…")
 
 
-def _kept(merged: Merged) -> Iterator[str]:
-    for noun, names in (
-        ("value", [name for _, name in merged.values]),
-        ("enabled option", [name for _, name in merged.options]),
-        ("edited file", merged.edited),
-    ):
-        if names:
-            yield f"kept: {output.counted(len(names), noun)} of yours ({', '.join(sorted({*names}))})"
-
-
-def _tell_undecided(folder: Path, outcome: Upgrade) -> int:
+def _tell_undecided(folder: Path, merged: Merged) -> int:
     """Name the files in which somebody has to decide between markers; return the exit code."""
     count = 0
-    for path, data in outcome.merged.files.items():
-        text = (data or b"").decode("utf-8", "replace")
-        if data != outcome.ours.get(path) and (problem := unmerged(str(folder / path), text)):
+    for path, (_, data) in merged.files.items():
+        if problem := unmerged(str(folder / path), (data or b"").decode("utf-8", "replace")):
             output.problem(str(problem))
             count += 1
     return int(count > 0)
 
 
-def _row(base: Bundle, offer: Offer, outcome: Upgrade) -> tuple[object, ...]:
-    merged = outcome.merged
+def _row(base: Bundle, fetched: Fetched, merged: Merged) -> tuple[object, ...]:
     values = [(*place, setter) for place, (_, setter) in merged.values.items()]
     kept = (values, merged.options, merged.edited, merged.conflicts, merged.to_set)
-    files = list(outcome.changes.items())
-    return offer.bundle.name, base.version, offer.bundle.version, files, *kept, offer.index
+    files = list(merged.changes.items())
+    index = fetched.proof.index if fetched.proof else None
+    return fetched.bundle.name, base.version, fetched.bundle.version, files, *kept, index

@@ -15,11 +15,11 @@ from __future__ import annotations
 import argparse
 import os
 from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 from shlex import quote
 
 from packyard.cli import bundles, compared, declare, output, preferences, untarred
-from packyard.cli.bundles import Offer
 from packyard.cli.preferences import Setting
 from packyard.cli.rows import Rows
 from packyard.cli.untarred import Untarred
@@ -29,14 +29,16 @@ from packyard.core.digest import Digest
 from packyard.core.errors import InputError, IntegrityError, Problem, UnavailableError
 from packyard.core.files import regular
 from packyard.sharing.entry import SBOM, IndexEntry
-from packyard.sharing.fetching.verify import Proof, verify_bundle, with_sbom
+from packyard.sharing.fetching.fetch import Fetched
+from packyard.sharing.fetching.verify import verify_bundle, with_sbom
 from packyard.sharing.trust import provenance
 from packyard.using.options import usecases
 from packyard.using.upgrade.directory import upgrade
 
 ROWS = Rows(
     "bundle",
-    "name, version, digest, tar, signers, listed, listedBy, sbom, packyard, commit, dirty, indexSeen",
+    "name=bundle.name, version=bundle.version, digest=bundle.digest, tar=bundle.tar, signers, listed, listedBy, "
+    "sbom=has_sbom, packyard=provenance.packyard, commit=provenance.commit?, dirty=provenance.dirty, indexSeen=index",
     "FILE",
 )
 DIRECTORY = Rows("package", "name, version, files (path, state), published, indexSeen", "DIR")
@@ -66,17 +68,16 @@ def _file(file: Path, channel: str | None, form: str) -> int:
     made = bundles.read(file)
     bundle = IndexEntry.of(made)
     attested = next(filter(None, (_beside(file, end) for end in provenance.ENDS)), None)
-    proof, offer = verify_bundle(bundle, attested, preferences.trusted_anywhere(), what=str(file)), None
+    proof = verify_bundle(bundle, attested, preferences.trusted_anywhere(), what=str(file))
     if (listing := _beside(file, SBOM)) is not None and proof.provenance is not None:
         proof = with_sbom(proof, listing, what=str(file))
     if channel:
-        offer = bundles.offer(Reference.parse(f"{bundle.name}@{bundle.version}"), Setting(channel, "--from"))
-        offer.tell()
-        if made.tar != offer.bundle.tar:
-            problem = f"is not what the channel has: its tar is {made.tar}, the published one {offer.bundle.tar}"
+        published = bundles.offer(Reference.parse(str(bundle)), Setting(channel, "--from"))
+        if made.tar != published.bundle.tar:
+            problem = f"is not what the channel has: its tar is {made.tar}, the published one {published.bundle.tar}"
             raise IntegrityError(Problem(problem, file=str(file)))
-        proof = offer.proof or proof
-    if ROWS.show([_row(bundle, proof, offer)], form):
+        proof = replace(published.proof or proof, bundle=bundle)
+    if ROWS.show([proof], form):
         for text in proof.describe():
             output.line(text)
         if not channel and not proof.signers:
@@ -84,29 +85,23 @@ def _file(file: Path, channel: str | None, form: str) -> int:
     return 0
 
 
-def _row(bundle: IndexEntry, proof: Proof, offer: Offer | None) -> tuple[object, ...]:
-    made = proof.provenance
-    built = (made.packyard, made.commit or None, made.dirty if made.commit else None) if made else (None, None, None)
-    proved = (proof.signers, proof.listed, proof.listed_by, proof.has_sbom)
-    return (bundle.name, bundle.version, bundle.digest, bundle.tar, *proved, *built, offer and offer.index)
-
-
 def _directory(word: str, flag: str | None, form: str) -> int:
     folder, below = untarred.within(word)
     package = untarred.read(folder)
     described = package.described
-    offer, text = _compared(package, flag)
+    published, text = _compared(package, flag)
+    proof = published.proof if published else None
     digests = {path: Digest.of(data) for path, data in compared.files(folder).items()}
     different = {path: state for path, state in described.different(digests).items() if path.startswith(below)}
-    base, values = offer.bundle if offer else package.kept(), ""
+    base, values = published.bundle if published else package.kept(), ""
     with suppress(InputError):  # where a file cannot be read, all that differs was edited
         if base and different:
-            merged = upgrade(folder, base, base, dry_run=True).merged  # what somebody set, enabled and edited since
+            merged = upgrade(folder, base, base, dry_run=True)  # what somebody set, enabled and edited since
             wrong = {*merged.edited, *(os.path.relpath(conflict.file, folder) for conflict in merged.conflicts)}
             for path in [path for path, state in different.items() if state == "changed" and path not in wrong]:
                 different[path] = "set"
             values = ", ".join(sorted({name for _, name in (*merged.values, *merged.options)}))
-    row = (described.name, described.version, [*different.items()], offer is not None, offer and offer.index)
+    row = (described.name, described.version, [*different.items()], published is not None, proof and proof.index)
     edited = [(path, state) for path, state in different.items() if state != "set"]
     if DIRECTORY.show([row], form):
         for path, state in edited:
@@ -117,28 +112,27 @@ def _directory(word: str, flag: str | None, form: str) -> int:
         if by_set := len(different) - len(edited):
             counted += f", {by_set} as you set them ({values})"
         output.note(f"{described.name} {described.version}: {counted}; {manifest.FILE} is {text}")
-        for text in offer.proof.signed if offer and offer.proof else ():
+        for text in proof.signed if proof else ():
             output.note(text)
     return int(bool(edited))
 
 
-def _compared(package: Untarred, flag: str | None) -> tuple[Offer | None, str]:
+def _compared(package: Untarred, flag: str | None) -> tuple[Fetched | None, str]:
     """Compare with the channel that is named, or with that of the receipt; say in words what came of it."""
     try:
         source = untarred.channel(package.folder, package.receipt, flag)
-        offer = bundles.offer(Reference.parse(package.name), source)
-        offer.tell()
+        published = bundles.offer(Reference.parse(package.name), source)
     except (InputError, UnavailableError) as error:
         if flag is not None:
             raise
         return None, f"not proved to be the published one: {error}"
-    if offer.bundle.manifest.to_bytes() != package.data:
+    if published.bundle.manifest.to_bytes() != package.data:
         hint = f"fetch it again: packyard get {package.name}{preferences.flag_for(source.value)}"
         problem = f"is not the {manifest.FILE} of {package.name} in {source}"
         raise IntegrityError(Problem(problem, file=str(package.folder / manifest.FILE), hint=hint))
     if source.is_carried:
-        return offer, f"the one that packyard carries ({source.origin})"
-    return offer, f"the published one, of {source}"
+        return published, f"the one that packyard carries ({source.origin})"
+    return published, f"the published one, of {source}"
 
 
 def _beside(file: Path, end: str) -> bytes | None:

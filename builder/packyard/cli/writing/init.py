@@ -44,6 +44,6 @@ def run(arguments: argparse.Namespace) -> int:
     is_new = not (more and (directory / WORKSPACE).is_file())
     written = init.write(directory, {**(init.files(name, _PREFIX, arguments.license) if is_new else {}), **more})
     workspace.read(directory)
-    if ROWS.show(written, arguments.output) and is_new:
+    if ROWS.show([(path,) for path in written], arguments.output) and is_new:
         output.note(f"go on in {directory}: packyard new --list, then packyard new NAME --base job")
     return 0

@@ -1,7 +1,8 @@
 """Write a new package of the workspace: it builds and lints as it is, and you go on from there.
 
-packyard new --list   the bases and overlays that a package can be made of,
-                      with what each needs; -o json has the setters, too
+packyard new --list        the bases and overlays that a package can be made
+                           of, with what each needs; -o json has the setters
+packyard new --list NAME   the manifests of one of them
 
 What no flag says is asked for on a terminal.
 """
@@ -11,22 +12,21 @@ from __future__ import annotations
 import argparse
 import shutil
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from packyard.cli import declare, output, workspaces
+from packyard.cli import declare, directory, output, workspaces
 from packyard.cli.rows import Rows
 from packyard.core.bundle import archive
 from packyard.core.bundle.archive import Member
 from packyard.core.errors import InputError, Problem, UsageError
-from packyard.using.setters.refusal import refusal
 from packyard.writing.authoring import new
 from packyard.writing.authoring.new import WORK, Answers
 from packyard.writing.build import workspace_lint
 from packyard.writing.source import offered, sentence
-from packyard.writing.source.offered import BASE, Offered
-from packyard.writing.source.workspace import PROGRAMS, STORAGE, Workspace
+from packyard.writing.source.offered import Offered
+from packyard.writing.source.workspace import BASE, PROGRAMS, STORAGE, Workspace
 
 ROWS = Rows("file", "file", line="{file}")
 PARTS = Rows(
@@ -36,13 +36,12 @@ PARTS = Rows(
     columns="NAME, KIND, WHAT IT IS=description",
 )
 EXAMPLE = "packyard new my-model --base job"
-_IMAGE = "IMAGE"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the verb's arguments."""
     parser.add_argument("name", metavar="NAME", nargs="?", help="the package: lower case words joined by dashes")
-    declare.switch(parser, "--list", "list what packages can be made of")
+    declare.switch(parser, "--list", "list what packages can be made of, or show NAME")
     text = "a use case with this base, called as the base if not otherwise; may be repeated"
     declare.value(parser, "--base [USECASE=]BASE", text, action="append")
     for kind in (STORAGE, PROGRAMS):
@@ -56,22 +55,33 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Write the package, unless what it is made of does not fit together; or list parts."""
     if arguments.list:
-        if arguments.name:
-            raise UsageError(f"packyard new: {arguments.name} has no meaning beside --list; packyard new --help")
         declare.alone(arguments, "new", "beside --list", "base", STORAGE, PROGRAMS, "set")
-        parts = [part for part in offered.find(workspaces.find(arguments, carried=True)) if not part.internal]
-        PARTS.show(parts, arguments.output, cells={"WHAT IT IS": _summary})
-        return 0
+        return _list(workspaces.find(arguments, carried=True), arguments.name, arguments.output)
     if not arguments.name:
         raise UsageError(f"packyard new: NAME is missing: {EXAMPLE}")
     workspace = workspaces.find(arguments)
     new.check_name(workspace, arguments.name)
     parts = offered.find(workspace)
-    answers = _answers(arguments, workspace, parts)
+    answers = _answers(arguments, parts)
     new.check(answers, parts)
     written = _write(workspace, answers, parts)
-    if ROWS.show(sorted(path for path in written.rglob("*") if path.is_file()), arguments.output):
+    if ROWS.show([(path,) for path in sorted(written.rglob("*")) if path.is_file()], arguments.output):
         output.note(f"go on with {written / 'package.yaml'}; packyard test {answers.name} tries the package")
+    return 0
+
+
+def _list(workspace: Workspace, name: str | None, form: str) -> int:
+    """List parts, or show those of a name."""
+    parts = offered.find(workspace)
+    listed = [part for part in parts if part.name == name or not (name or part.internal)]
+    if not listed:
+        raise InputError(new.fault_of_part(BASE, name or "", parts))
+    if not name or form == "json":
+        PARTS.show(listed, form, cells={"WHAT IT IS": _summary})
+        return 0
+    for part in listed:
+        output.note(f"{part.kind} {name}: {_summary(asdict(part))}")
+        output.data(new.manifests(workspace, part))
     return 0
 
 
@@ -96,50 +106,37 @@ def _write(workspace: Workspace, answers: Answers, parts: Sequence[Offered]) -> 
     return written
 
 
-def _answers(arguments: argparse.Namespace, workspace: Workspace, parts: Sequence[Offered]) -> Answers:
+def _answers(arguments: argparse.Namespace, parts: Sequence[Offered]) -> Answers:
     """Return what flags say, and what is asked for beside them."""
     is_asked = not arguments.base and output.can_ask()
     bases = [_asked_base(parts)] if is_asked else arguments.base
     if not bases or not all(bases):
         raise UsageError(f"packyard new: --base is missing; packyard new --list shows the bases: {EXAMPLE}")
     named = {name: base or name for name, _, base in (word.partition("=") for word in bases)}
-    answers = Answers(
+    storage = list(dict.fromkeys(arguments.storage))
+    used = [part for part in parts if part.kind == BASE and part.name in named.values()]
+    if not storage and any(_takes_storage(base, parts) for base in used):
+        storage = _storage(parts, is_asked=is_asked)
+    return Answers(
         name=arguments.name,
         bases=named,
-        storage=list(dict.fromkeys(arguments.storage)),
+        storage=storage,
         programs=list(dict.fromkeys(arguments.programs)),
-        setters=_setters(arguments.set),
+        setters={name: values[-1] for name, values in directory.values(arguments.set, "new").items()},
+        description=output.ask("what it does, in a sentence: ") if is_asked else "",
     )
+
+
+def _storage(parts: Sequence[Offered], *, is_asked: bool) -> list[str]:
+    """Return the storage that the user chooses, or the one for use cases that keep nothing, if there is one."""
+    storages = [part for part in parts if part.kind == STORAGE]
+    answer = "none" if any(part.name == "none" for part in storages) else ""
     if is_asked:
-        return _asked_more(answers, workspace, parts)
-    used = [part for part in parts if part.kind == BASE and part.name in named.values()]
-    takes = not answers.storage and any(_takes_storage(base, parts) for base in used)
-    return replace(answers, storage=_no_storage(parts)) if takes else answers
-
-
-def _asked_more(answers: Answers, workspace: Workspace, parts: Sequence[Offered]) -> Answers:
-    """Ask for a storage, where the base has a place for one, for an image and for what the package does."""
-    base = next(part for part in parts if part.kind == BASE and part.name in answers.bases.values())
-    if not answers.storage and _takes_storage(base, parts):
-        for part in (part for part in parts if part.kind == STORAGE and not part.internal):
-            output.note(f"  {part.name}: {part.description}")
-        default = "".join(_no_storage(parts))
-        storage = _asked("storage", lambda name: new.fault_of_part(STORAGE, name, parts), default)
-        answers = replace(answers, storage=[storage] if storage else [])
-    if _IMAGE not in answers.setters and (setter := new.setters(workspace, answers).get(_IMAGE)):
-        image = _asked("image, or nothing: each user sets one", lambda text: refusal(setter, [text]))
-        answers = replace(answers, setters={**answers.setters, **({_IMAGE: image} if image else {})})
-    return replace(answers, description=output.ask("what it does, in a sentence: "))
-
-
-def _setters(words: Sequence[str]) -> dict[str, str]:
-    values = {}
-    for word in words:
-        name, equals, value = word.partition("=")
-        if not equals or not name:
-            raise UsageError(f"packyard new: --set takes NAME=VALUE, such as --set IMAGE=busybox:1.36, not {word!r}")
-        values[name] = value
-    return values
+        for part in storages:
+            if not part.internal:
+                output.note(f"  {part.name}: {part.description}")
+        answer = _asked("storage", lambda name: new.fault_of_part(STORAGE, name, parts), answer)
+    return [answer] if answer else []
 
 
 def _asked(prompt: str, fault: Callable[[str], str], default: str = "") -> str:
@@ -173,11 +170,6 @@ def _asked_base(parts: Sequence[Offered]) -> str:
 def _takes_storage(base: Offered, parts: Sequence[Offered]) -> bool:
     """Say whether a storage has something to do for a base."""
     return base.volume or any(part.kind == STORAGE and {*part.defines} & {*base.needs} for part in parts)
-
-
-def _no_storage(parts: Sequence[Offered]) -> list[str]:
-    """Return the storage for use cases that keep nothing, if there is one."""
-    return [part.name for part in parts if (part.kind, part.name) == (STORAGE, "none")]
 
 
 def _summary(part: Mapping[str, Any]) -> str:

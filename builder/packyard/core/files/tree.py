@@ -96,11 +96,13 @@ class Tree:
         *,
         mode: int = 0o644,
         executable: Collection[str] = (),
+        log: StepLog | None = None,
     ) -> None:
         """Replace the content of files that were read, all or none, while the tree is `locked`.
 
         A file that did not exist is created, with the folders above it; one whose content is None is removed, with the
-        folders below the root that it leaves empty. ``mode`` is that of new files.
+        folders below the root that it leaves empty. ``mode`` is that of new files; ``log`` is in the
+        place of that of `locked`.
         """
         changes: dict[str, FileChange] = {}
         for path, new in files.items():
@@ -114,16 +116,16 @@ class Tree:
                 )
         changes = {file: change for file, change in changes.items() if change.old != change.new}
         if changes:
-            self._replace(changes)
+            self._replace(changes, log or self._log or StepLog.of_user())
 
-    def _replace(self, changes: Mapping[str, FileChange]) -> None:
+    def _replace(self, changes: Mapping[str, FileChange], log: StepLog) -> None:
         """Write changes, with the folders that new files need and without those that are left empty."""
         added = [file for file, change in changes.items() if change.old is None]
         removed = [file for file, change in changes.items() if change.new is None]
         try:
             for folder in {os.path.dirname(file) for file in added}:
                 os.makedirs(folder, exist_ok=True)
-            replace.write(self.root, changes.values(), self._log or StepLog.of_user())
+            replace.write(self.root, changes.values(), log)
         except (OSError, PackyardError) as error:
             self._remove_empty(added)
             if isinstance(error, PackyardError):

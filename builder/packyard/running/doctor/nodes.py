@@ -44,7 +44,7 @@ def take(objects: Sequence[Object], facts: Facts) -> Iterator[Finding]:
     sets = wanted.find(objects)
     nodes = facts.all("Node") if sets else ()
     for pod_set in sets:
-        asked = wanted.asked(pod_set.pod).requests
+        asked = wanted.requests(pod_set.pod)
         # Of an Argo template they are as its Workflow says.
         pod = {name: pod_set.pod.get(name) for name in ("nodeSelector", "affinity", "tolerations", "nodeName")}
         reasons = Counter(_reason(pod, asked, node) for node in nodes)

@@ -15,7 +15,7 @@ from packyard.core.kubernetes.lenient import Object, mapping, name_of
 from packyard.running.doctor import wanted
 from packyard.running.doctor.facts import Facts, Questions
 from packyard.running.doctor.finding import Finding, error, passed
-from packyard.running.doctor.wanted import Amounts, PodSet, amounts, number, times
+from packyard.running.doctor.wanted import Amounts, PodSet, amounts, number
 
 _CHECK, _KIND = "quota", "ResourceQuota"
 _ONE = 10**9  # of what is counted, in the unit of quantities
@@ -48,18 +48,17 @@ def have_room(objects: Sequence[Object], facts: Facts) -> Iterator[Finding]:
 
 def _together(moment: Sequence[PodSet]) -> Amounts:
     """Return what pods take at once, by the names that quotas have for it."""
-    requested, most = Amounts(), Amounts()
+    needs = Amounts()
     for pods in moment:
-        asked = wanted.asked(pods.pod)
-        requested += times(asked.requests, pods.count)
-        most += times(asked.limits, pods.count)
-    count = sum(pods.count for pods in moment) * _ONE
-    needs = {
-        **{f"requests.{name}": amount for name, amount in requested.items()},
-        **{name: amount for name, amount in requested.items() if name in _COMPUTED},
-        **{f"limits.{name}": amount for name, amount in most.items()},
-    }
-    return Amounts({**needs, "pods": count, "count/pods": count})
+        requests = wanted.requests(pods.pod)
+        of_one = {
+            **{f"requests.{name}": amount for name, amount in requests.items()},
+            **{name: amount for name, amount in requests.items() if name in _COMPUTED},
+            **{f"limits.{name}": amount for name, amount in wanted.whole(pods.pod, "limits").items()},
+            **dict.fromkeys(("pods", "count/pods"), _ONE),
+        }
+        needs += Amounts({name: amount * pods.count for name, amount in of_one.items()})
+    return needs
 
 
 def _over(name: str, needs: Amounts, used: Amounts, hard: Amounts) -> str:

@@ -59,12 +59,7 @@ def moments(sets: Sequence[PodSet]) -> list[list[PodSet]]:
 def there(objects: Sequence[Object], facts: Facts) -> list[Object]:
     """Return the pods of the run that is there already, which the same objects do not have a second time."""
     name = runs.name_of(objects, "")
-    known_pods = ((mapping(item.get("metadata")), item) for item in facts.objects.get("Pod", ()))
-    return [
-        item
-        for metadata, item in known_pods
-        if metadata.get("namespace") == facts.namespace and mapping(metadata.get("labels")).get(runs.LABEL) == name
-    ]
+    return [item for item in facts.objects.get("Pod", ()) if labels_of(item).get(runs.LABEL) == name]
 
 
 def _count(pod: Pod[Object], nodes: object) -> int:
@@ -77,26 +72,18 @@ def _count(pod: Pod[Object], nodes: object) -> int:
     return 1 if pod.is_argo else roles.count(pod)[1]
 
 
-@dataclass(frozen=True, slots=True)
-class Asked:
-    """What a pod asks for, and the most that it may use."""
-
-    requests: Amounts
-    limits: Amounts
-
-
 def amounts(value: object) -> Amounts:
     """Return the amounts of a mapping of quantities; what is no quantity is left out."""
     parsed = {str(name): quantity.parse(str(amount)) for name, amount in mapping(value).items()}
     return Counter({name: amount for name, amount in parsed.items() if amount is not None})
 
 
-def asked(pod: Pod[Object]) -> Asked:
+def requests(pod: Pod[Object]) -> Amounts:
     """Return what a pod asks for in all."""
-    return Asked(_whole(pod, ("limits", "requests")) + amounts(pod.get("overhead")), _whole(pod, ("limits",)))
+    return whole(pod, "limits", "requests") + amounts(pod.get("overhead"))
 
 
-def _whole(pod: Pod[Object], fields: tuple[str, ...]) -> Amounts:
+def whole(pod: Pod[Object], *fields: str) -> Amounts:
     """Return what containers need together, of these fields of their resources, of which the last counts."""
     running, starting = Amounts(), [Amounts()]
     for path, container in pod.container_places:
@@ -107,11 +94,6 @@ def _whole(pod: Pod[Object], fields: tuple[str, ...]) -> Amounts:
         else:
             starting.append(running + own)  # beside those that were started before and stay
     return reduce(or_, starting, running)
-
-
-def times(unit: Amounts, count: int) -> Amounts:
-    """Return amounts for so many."""
-    return Amounts({name: amount * count for name, amount in unit.items()})
 
 
 def number(name: str, amount: int) -> str:

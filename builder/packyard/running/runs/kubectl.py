@@ -8,14 +8,15 @@ import re
 import shlex
 import shutil
 import subprocess
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from packyard.core.errors import ConflictError, InputError, PackyardError, Problem, UnavailableError
 from packyard.core.kubernetes.lenient import Object, mapping, mappings
 
+T = TypeVar("T")
 #: What kubectl says that the user may not do, with the resource and its group, which resource nobody serves, and which
 #: namespace is not there.
 FORBIDDEN = re.compile(r'User .* cannot \w+ resource "([^"]+)" in API group "([^"]*)"[^\n]*')
@@ -91,7 +92,17 @@ class Kubectl:
 
         Raises `UnavailableError` where it does not start, is killed, or the cluster does not answer or know the user.
         """
-        return self._checked(self.ask(words, data))
+        answer = self.ask(words, data)
+        stderr = answer.errors if answer.code else ""
+        if answer.code < 0:
+            raise UnavailableError(Problem(f"{self.program} was killed by signal {-answer.code}"))
+        is_unknown, is_deaf = _UNKNOWN_USER.search(stderr), _WEBHOOK not in stderr and _DEAF.search(stderr)
+        if is_unknown or is_deaf:
+            what = "does not accept your credentials" if is_unknown else "cannot be reached"
+            reason = stderr.partition("\n")[0].removeprefix("error: ")
+            hint = f"{self.by_hand('auth', 'whoami')} shows whether it answers"
+            raise UnavailableError(Problem(f"the cluster of context {self.context} {what}: {reason}", hint=hint))
+        return answer
 
     def ask(self, words: Sequence[str], data: bytes) -> Done:
         """Have the program answer a call."""
@@ -133,15 +144,11 @@ class Kubectl:
 
     def start(self, *words: str) -> subprocess.Popen[bytes]:
         """Start a call that prints as it reads; whoever starts it ends it."""
-        return _start(self.words(*words), stdin=subprocess.DEVNULL, stderr=subprocess.PIPE)
+        return _start(subprocess.Popen, self.words(*words), stdin=subprocess.DEVNULL, stderr=subprocess.PIPE)
 
     def attach(self, *words: str) -> int:
         """Call kubectl with the terminal of this process, and return its exit code."""
-        with _start(self.words(*words)) as process:
-            try:
-                return process.wait()
-            finally:
-                process.kill()
+        return _start(subprocess.call, self.words(*words))
 
     def refusal(self, stderr: str, about: Sequence[str] = ()) -> PackyardError:
         """Return the error for what kubectl said as it failed.
@@ -166,18 +173,6 @@ class Kubectl:
         if any(text in stderr for text in _CONFLICTS):
             return ConflictError(*errors)
         return InputError(*errors)
-
-    def _checked(self, answer: Done) -> Done:
-        stderr = answer.errors if answer.code else ""
-        if answer.code < 0:
-            raise UnavailableError(Problem(f"{self.program} was killed by signal {-answer.code}"))
-        is_unknown, is_deaf = _UNKNOWN_USER.search(stderr), _WEBHOOK not in stderr and _DEAF.search(stderr)
-        if is_unknown or is_deaf:
-            what = "does not accept your credentials" if is_unknown else "cannot be reached"
-            reason = stderr.partition("\n")[0].removeprefix("error: ")
-            hint = f"{self.by_hand('auth', 'whoami')} shows whether it answers"
-            raise UnavailableError(Problem(f"the cluster of context {self.context} {what}: {reason}", hint=hint))
-        return answer
 
 
 def find(path: str, *, kubeconfig: str = "", context: str = "", namespace: str = "") -> Kubectl:
@@ -227,28 +222,13 @@ def _of_type(match: re.Match[str]) -> str:
 
 
 def _run(command: Sequence[str], data: bytes = b"") -> Done:
-    pipe = subprocess.PIPE
-    with _start(command, stdin=pipe, stdout=pipe, stderr=pipe) as process:
-        try:
-            output, stderr = process.communicate(data)
-        except BaseException:
-            process.kill()
-            raise
-    return _done(process.returncode, output, stderr)
+    done: subprocess.CompletedProcess[bytes] = _start(subprocess.run, command, input=data, capture_output=True)
+    text = _LOG.sub("", done.stderr.decode("utf-8", "replace")).strip()
+    return Done(done.returncode, done.stdout, _WARNING.sub("", text).strip(), tuple(_WARNING.findall(text)))
 
 
-def _start(command: Sequence[str], **how: Any) -> subprocess.Popen[bytes]:
+def _start(call: Callable[..., T], command: Sequence[str], **how: Any) -> T:
     try:
-        return subprocess.Popen(command, **how)
+        return call(command, **how)
     except OSError as error:
         raise UnavailableError(Problem(f"{os.fspath(command[0])}: {error.strerror}")) from error
-
-
-def without_log(stderr: bytes) -> str:
-    """Return what kubectl printed as an error, without the log of its libraries."""
-    return _LOG.sub("", stderr.decode("utf-8", "replace")).strip()
-
-
-def _done(code: int, output: bytes, stderr: bytes) -> Done:
-    text = without_log(stderr)
-    return Done(code, output, _WARNING.sub("", text).strip(), tuple(_WARNING.findall(text)))

@@ -43,10 +43,11 @@ class Reading:
     _calls: list[tuple[subprocess.Popen[bytes], Sequence[str]]] = field(default_factory=list)
 
     def look(self, run_status: RunStatus, pods: Sequence[PodStatus]) -> None:
-        """Begin with pods that have started since, and go on with those whose log broke off before the last look."""
+        """Begin with pods that have started since, or again, and go on with those whose log broke off meanwhile."""
         followed = {name for _, names in self._calls for name in names}
         self._calls = [call for call in self._calls if not self._is_over(call[0])]
-        new = [pod for pod in pods if pod.has_started and pod.name not in followed and self._goes_on(pod)]
+        left = [pod for pod in pods if pod.has_started and pod.name not in followed]
+        new = [pod for pod in left if self.begun.get(pod.name) != pod.restarts or pod.running]
         # A call for all pods fails where it cannot read one of them.
         is_whole = not self.begun and len(new) == len(run_status.pods)
         for group in [new] if is_whole else [[pod] for pod in new]:
@@ -55,10 +56,6 @@ class Reading:
             process = self.kubectl.start(*call, *again, *["--follow"] * self.follows)
             self.begun |= {pod.name: pod.restarts for pod in group}
             self._calls.append((process, [pod.name for pod in group]))
-
-    def _goes_on(self, pod: PodStatus) -> bool:
-        """Say whether there is more to read of a pod: it was not read before, was started again, or still runs."""
-        return self.begun.get(pod.name) != pod.restarts or bool(pod.running)
 
     def _is_over(self, process: subprocess.Popen[bytes]) -> bool:
         """Say whether a call has ended; raise for one that failed and is not made again, or may not be made."""

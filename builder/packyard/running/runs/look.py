@@ -41,16 +41,6 @@ def look(kubectl: Kubectl, records: Mapping[str, RunRecord]) -> Objects:
     return list_(kubectl, {_POD, *_kinds(records.values())}, f"{runs},!{NUMBER}")
 
 
-def events(kubectl: Kubectl) -> Sequence[Object]:
-    """Return the events of a namespace, the newest last."""
-    return sorted(kubectl.read("get", "events", "--chunk-size=0"), key=time_of)
-
-
-def warnings(kubectl: Kubectl) -> Sequence[Object]:
-    """Return the warnings of a namespace; none where they may not be read, as they only explain."""
-    return sorted(kubectl.glance("get", "events", "--field-selector=type=Warning", "--chunk-size=0"), key=time_of)
-
-
 def warned(events: Sequence[Object], reasons: Collection[str], is_about: Callable[[tuple[str, str]], bool]) -> str:
     """Return the message of the newest event with one of these reasons about an object, by its kind and name."""
     for event in reversed(events):

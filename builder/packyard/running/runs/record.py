@@ -63,7 +63,12 @@ class RunRecord:
 
     def of(self, objects: Sequence[Object]) -> RunRecord:
         """Return the record with ``objects``, but the data of Secrets."""
-        packed = gzip.compress(json.dumps(public(objects)).encode(), mtime=0)
+        data = ("data", "stringData")
+        public = [
+            {key: value for key, value in item.items() if key not in data or type_of(item) != ("v1", "Secret")}
+            for item in objects
+        ]
+        packed = gzip.compress(json.dumps(public).encode(), mtime=0)
         return replace(self, applied=base64.b64encode(packed).decode())
 
     def to_object(self) -> Object:
@@ -171,13 +176,3 @@ def keep(kubectl: Kubectl, records: Sequence[RunRecord], count: int) -> None:
     """Delete the oldest records of a run, so that its newest ``count`` are left."""
     if old := [run_record.name for run_record in records[:-count]]:
         kubectl.run("delete", "configmap", "--ignore-not-found", "--wait=false", *old)
-
-
-def public(objects: Sequence[Object]) -> list[Object]:
-    """Return objects without the data of Secrets."""
-    return [
-        {key: value for key, value in item.items() if key not in ("data", "stringData")}
-        if type_of(item) == ("v1", "Secret")
-        else item
-        for item in objects
-    ]

@@ -11,13 +11,7 @@ from dataclasses import dataclass, replace
 
 from packyard.core.errors import InputError, Problem, suggest
 from packyard.core.kubernetes.kinds import RUN_ONCE
-from packyard.core.kubernetes.lenient import (
-    Object,
-    finalizers,
-    is_ending,
-    kind_of,
-    name_of,
-)
+from packyard.core.kubernetes.lenient import Object, condition, finalizers, is_ending, kind_of, name_of, text
 from packyard.running.runs import look, outcome, results, trouble, waiting, workloads
 from packyard.running.runs.kubectl import Kubectl
 from packyard.running.runs.look import Key, Objects
@@ -230,8 +224,9 @@ def _reason(pod: PodStatus, around: Surroundings) -> str:
 
 def _of_creation(workload: Workload, around: Surroundings) -> str:
     """Return why pods are not made: a condition of their owner, or the last warning about it or what it makes."""
-    condition, name = trouble.replica_failure(workload.item), name_of(workload.item)
-    message = condition or look.warned(
+    failure, name = condition(workload.item, "ReplicaFailure"), name_of(workload.item)
+    said = text(failure.get("message")) if failure.get("status") == "True" else ""
+    message = said or look.warned(
         around.warnings, trouble.REFUSING, lambda about: f"{about[1]}-".startswith(f"{name}-")
     )
     return trouble.of_creation(message) if message else ""

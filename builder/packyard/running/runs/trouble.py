@@ -71,7 +71,7 @@ def is_ready(pod: Object) -> bool:
 
 def is_failing(pod: Object) -> bool:
     """Say whether a pod tries again and again in vain: its image cannot be pulled, or its program ends each time."""
-    return any(map(_is_failing, _statuses(mapping(pod.get("status")))))
+    return any(map(_is_failing, statuses(pod)))
 
 
 def _is_failing(item: Object) -> bool:
@@ -83,25 +83,13 @@ def _is_failing(item: Object) -> bool:
 
 def end(pod: Object) -> str:
     """Return when the first container of a pod failed."""
-    ended = [mapping(mapping(each.get("state")).get("terminated")) for each in _statuses(mapping(pod.get("status")))]
+    ended = [mapping(mapping(each.get("state")).get("terminated")) for each in statuses(pod)]
     return min((text(state.get("finishedAt")) for state in ended if state.get("exitCode")), default="")
-
-
-def replica_failure(item: Object) -> str:
-    """Return what a Deployment says of pods that cannot be made."""
-    failure = condition(item, "ReplicaFailure")
-    return text(failure.get("message")) if failure.get("status") == "True" else ""
-
-
-def restarts(pod: Object) -> int:
-    """Return how often containers of a pod were started again."""
-    counts = [status.get("restartCount") for status in _statuses(mapping(pod.get("status")))]
-    return sum(count for count in counts if isinstance(count, int))
 
 
 def last_words(pod: Object) -> str:
     """Return the last line of what the first container that failed left, by itself or, where it says so, of its log."""
-    for item in _statuses(mapping(pod.get("status"))):
+    for item in statuses(pod):
         state = mapping(item.get("state"))
         is_again = mapping(state.get("waiting")).get("reason") == "CrashLoopBackOff"
         ended = mapping(mapping(item.get("lastState" if is_again else "state")).get("terminated"))
@@ -110,12 +98,6 @@ def last_words(pod: Object) -> str:
             lines = text(ended.get("message")).split("\n") if is_said else []
             return next((line.strip() for line in reversed(lines) if line.strip()), "")
     return ""
-
-
-def running(pod: Object) -> tuple[str, ...]:
-    """Return the names of the containers that run now."""
-    statuses = _statuses(mapping(pod.get("status")))
-    return tuple(text(status.get("name")) for status in statuses if "running" in mapping(status.get("state")))
 
 
 def of_creation(message: str) -> str:
@@ -177,14 +159,14 @@ def _device_claim(claim: Object) -> str:
 
 
 def _of_containers(pod: Object) -> Iterator[str]:
-    spec, status = mapping(pod.get("spec")), mapping(pod.get("status"))
+    spec = mapping(pod.get("spec"))
     limits = {
         text(item.get("name")): text(mapping(mapping(item.get("resources")).get("limits")).get("memory"))
         for key in ("initContainers", "containers")
         for item in mappings(spec.get(key))
     }
     several = len(limits) > 1
-    for container in _statuses(status):
+    for container in statuses(pod):
         name = text(container.get("name"))
         if trouble := _of_container(container, limits.get(name, "")):
             yield f"container {name}: {trouble}" if several else trouble
@@ -245,6 +227,7 @@ def _unready(pod: Object) -> str:
     return f"runs, and is not ready{f': {why}' if why else ''}" if status.get("phase") == "Running" else ""
 
 
-def _statuses(status: Object) -> list[Object]:
+def statuses(pod: Object) -> list[Object]:
     """Return the states of containers, those that come first in a pod's life first."""
+    status = mapping(pod.get("status"))
     return [item for key in ("initContainerStatuses", "containerStatuses") for item in mappings(status.get(key))]

@@ -45,7 +45,8 @@ class Surroundings:
     @cached_property
     def warnings(self) -> Sequence[Object]:
         """The warnings of the namespace, the newest last."""
-        return look.warnings(self.kubectl)
+        words = ("get", "events", "--field-selector=type=Warning", "--chunk-size=0")
+        return sorted(self.kubectl.glance(*words), key=look.time_of)
 
     @cached_property
     def queued(self) -> Sequence[Object]:

@@ -70,7 +70,8 @@ class PodStatus:
     @property
     def restarts(self) -> int:
         """How often its containers were started again."""
-        return trouble.restarts(self.item)
+        counts = [status.get("restartCount") for status in trouble.statuses(self.item)]
+        return sum(count for count in counts if isinstance(count, int))
 
     @property
     def created(self) -> str:
@@ -88,7 +89,8 @@ class PodStatus:
     @property
     def running(self) -> Sequence[str]:
         """The names of the containers that run now."""
-        return trouble.running(self.item)
+        statuses = trouble.statuses(self.item)
+        return [text(status.get("name")) for status in statuses if "running" in mapping(status.get("state"))]
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,7 +6,7 @@ unpacked. The file is what is listed, or an error.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 
@@ -21,7 +21,7 @@ from packyard.sharing.fetching.verify import Proof, verify_listed
 from packyard.sharing.index import access
 from packyard.sharing.index.access import Memory, OlderError
 from packyard.sharing.index.index import Index
-from packyard.sharing.index.package import Choice, Package, choose
+from packyard.sharing.index.package import Choice, choose
 from packyard.sharing.stores.store import NotFoundError, Store, TooLongError, pointing_to_fsck
 from packyard.sharing.trust import provenance
 from packyard.sharing.trust.keys import NOBODY, Trust
@@ -29,16 +29,16 @@ from packyard.sharing.trust.keys import NOBODY, Trust
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Fetched:
-    """A bundle, why it was chosen, what is proved about it, and the package as the channel lists it.
+    """A bundle, its entry and why it was chosen, what is proved about it, and the ``versions`` of its name.
 
-    ``number`` is that of the index that lists it.
+    Of one that is in no channel there are only bundle and entry.
     """
 
     bundle: Bundle
-    choice: Choice
-    proof: Proof
-    package: Package
-    number: int
+    entry: IndexEntry
+    why: str = ""
+    proof: Proof | None = None
+    versions: Sequence[IndexEntry] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -78,7 +78,7 @@ def fetch(store: Store, reference: Reference, how: Fetching | None = None, *, pi
             latest.named(reference.name).get(entry.version)  # removed meanwhile
             raise
     bundle = _opened(entry, data)
-    return Fetched(bundle=bundle, choice=choice, proof=proof, package=package, number=index.number)
+    return Fetched(bundle=bundle, entry=entry, why=choice.why, proof=proof, versions=package.entries)
 
 
 def whole(store: Store, entry: IndexEntry, how: Fetching) -> bytes:

@@ -24,8 +24,8 @@ class Proof:
     """A bundle whose files all have the digests of its packyard.json, and what else is proved about it.
 
     ``signers`` are the trusted keys that signed its provenance, ``listed_by`` those that signed the index of a channel
-    that lists it; ``others`` are the ids of keys that are said to have. ``listed`` says whether a channel lists it, and
-    ``trusted`` whom the user trusts there.
+    that lists it, which has the number ``index``; ``others`` are the ids of keys that are said to have. ``listed`` says
+    whether a channel lists it, and ``trusted`` whom the user trusts there.
     """
 
     bundle: Identified
@@ -36,6 +36,7 @@ class Proof:
     listed: bool = False
     has_sbom: bool = False
     trusted: Trust = NOBODY
+    index: int | None = None
 
     @property
     def is_proved(self) -> bool:
@@ -68,7 +69,7 @@ class Proof:
 def verify_listed(index: Index, entry: IndexEntry, attested: bytes | None, trusted: Trust) -> Proof:
     """Verify the bundle that an index, which was read with the same trust, lists as ``entry``, and its provenance."""
     proof = verify_bundle(entry, attested, trusted, what=str(entry), listed_by=index.signers)
-    return replace(proof, others=proof.others or index.others)
+    return replace(proof, others=proof.others or index.others, index=index.number)
 
 
 def verify_bundle(

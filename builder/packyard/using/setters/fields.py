@@ -31,7 +31,7 @@ from packyard.using.setters.comment import DefinitionRef, is_marked, parse
 from packyard.using.setters.definition import Definitions, Setter, Substitution, full_type
 
 #: What a file must hold for a setter comment to stand behind the header of a block scalar: a search before a walk.
-HEADER_MARK = re.compile(rb"[|>][-+0-9]*[ \t]+#[^\r\n]*\$")
+_HEADER_MARK = re.compile(r"[|>][-+0-9]*[ \t]+#[^\r\n]*\$")
 
 
 class Binding(NamedTuple):
@@ -69,7 +69,7 @@ def find(document: Document) -> list[Binding]:
 
 def behind_headers(documents: Iterable[Document]) -> Iterator[Problem]:
     """Yield where setter comments stand behind the headers of block scalars, and where they should."""
-    for document in documents:
+    for document in (each for each in documents if _HEADER_MARK.search(each.source.text)):
         bound = {id(binding.node) for binding in find(document)}
         for node in walk(document.root):
             if isinstance(node, Scalar) and node.style in "|>" and id(node) not in bound:

@@ -11,7 +11,7 @@ the same are not read. What cannot be read as YAML is compared as a file, with t
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import groupby
 from posixpath import basename, dirname, relpath
@@ -22,7 +22,7 @@ from packyard.core.errors import InputError, IntegrityError, PackyardError
 from packyard.core.files.paths import WORKSPACE
 from packyard.core.kubernetes import kustomization
 from packyard.core.yaml import aliases
-from packyard.core.yaml.document import only, source_of
+from packyard.core.yaml.document import source_of
 from packyard.core.yaml.node import MappingNode
 from packyard.using.setters.krmfile import NAME as KRMFILE
 from packyard.using.upgrade import definition_changes, field_changes, object_pairs
@@ -58,9 +58,9 @@ def compare(before: Files, after: Files) -> tuple[Change, ...]:
     folders = old.keys() | new.keys() | {dirname(path) for path in (*before, *after) if basename(path) == KRMFILE}
     placed = [(_holder(path, folders), path) for path in {*before, *after} if before.get(path) != after.get(path)]
     stays = [(folder, path) for folder, path in sorted(placed) if folder not in whole]
-    krmfiles = placed if is_library else stays
-    changes += _definitions(before, after, [path for _, path in krmfiles if basename(path) == KRMFILE], is_library)
-    changes += _requirements(before.get(manifest.FILE), after.get(manifest.FILE), whole)
+    stating = [path for _, path in (placed if is_library else stays) if basename(path) in (KRMFILE, manifest.FILE)]
+    stated = _statements(before, after, stating, is_library)
+    changes += (change for change in stated if change.where not in whole)
     for folder, group in groupby(stays, key=lambda pair: pair[0]):
         paths = [path for _, path in group if basename(path) != KRMFILE and path != manifest.FILE]
         changes += _contents(before, after, folder, paths)
@@ -89,43 +89,38 @@ def _holder(path: str, folders: Collection[str]) -> str:
     return folder
 
 
-def _definitions(before: Files, after: Files, paths: Sequence[str], is_library: bool) -> Iterator[Change]:
-    """Compare what Krmfiles state; in a library, wherever it is stated."""
+def _statements(before: Files, after: Files, paths: Sequence[str], is_library: bool) -> Iterator[Change]:
+    """Compare what Krmfiles define, in a library wherever it is; and what use cases need of a cluster."""
     old: dict[tuple[str, str, str], Mapping[str, object]] = {}
     new = old.copy()
     for path in paths:
+        if path == manifest.FILE and not (path in before and path in after):
+            continue
         try:
-            sides = [definition_changes.read(files[path], path) if path in files else {} for files in (before, after)]
-        except InputError as error:
+            sides = [_stated(files[path], path, is_library) if path in files else {} for files in (before, after)]
+        except PackyardError as error:
             yield _file(before, after, dirname(path), path, str(error.problems[0]))
             continue
-        where = "" if is_library else dirname(path)
-        for facts_by_key, stated in zip((old, new), sides, strict=True):
-            facts_by_key.update({(where, *key): facts for key, facts in stated.items()})
+        old |= sides[0]
+        new |= sides[1]
     for where, what, name in sorted({*old, *new}):
-        old_definition, new_definition = old.get((where, what, name)), new.get((where, what, name))
-        if old_definition is None or new_definition is None:
-            values = [None if each is None else each.get("default") for each in (old_definition, new_definition)]
-            change = "added" if old_definition is None else "removed"
-            yield Change(where=where, what=what, name=name, change=change, before=values[0], after=values[1])
-            continue
-        for path, was, now in definition_changes.compare(old_definition, new_definition):
-            yield Change(where=where, what=what, name=name, path=path, change="changed", before=was, after=now)
+        change = Change(where=where, what=what, name=name, change="changed")
+        was, now = old.get((where, what, name)), new.get((where, what, name))
+        if was is None or now is None:
+            defaults = [(facts or {}).get("default") for facts in (was, now)]
+            yield replace(change, change=_change(was, now), before=defaults[0], after=defaults[1])
+        else:
+            for path, former, present in definition_changes.compare(was, now):
+                yield replace(change, path=path, before=former, after=present)
 
 
-def _requirements(before: bytes | None, after: bytes | None, whole: Collection[str]) -> Iterator[Change]:
-    """Compare what the use cases that stay need of a cluster."""
-    if before is None or after is None or before == after:
-        return
-    try:
-        old, new = (Manifest.parse(data).use_cases for data in (before, after))
-    except IntegrityError as error:
-        yield Change(where="", what="file", name=manifest.FILE, change="changed", note=str(error.problems[0]))
-        return
-    for where in sorted(old.keys() & new.keys() - whole):
-        for name in sorted({*old[where].requires} ^ {*new[where].requires}):
-            change = "removed" if name in old[where].requires else "added"
-            yield Change(where=where, what="requirement", name=name, change=change)
+def _stated(data: bytes, path: str, is_library: bool) -> dict[tuple[str, str, str], Mapping[str, object]]:
+    """Return what a Krmfile or packyard.json states, each for a directory, by its kind and name."""
+    if path == manifest.FILE:
+        use_cases = Manifest.parse(data).use_cases.items()
+        return {(where, "requirement", name): {} for where, use_case in use_cases for name in use_case.requires}
+    where = "" if is_library else dirname(path)
+    return {(where, *key): facts for key, facts in definition_changes.read(data, path).items()}
 
 
 def _contents(before: Files, after: Files, folder: str, paths: Sequence[str]) -> Iterator[Change]:
@@ -165,9 +160,8 @@ def _change(before: object | None, after: object | None) -> str:
     return "added" if before is None else "removed" if after is None else "changed"
 
 
-def _explained(listed: Iterable[Change], after: Files) -> Iterator[Change]:
+def _explained(listed: Sequence[Change], after: Files) -> Iterator[Change]:
     """Say of what was removed what replaced it: as the package says, or of setters as their fields are bound now."""
-    listed = list(listed)
     bound = [change for change in listed if change.change == "bound" and change.after]
     moved = {**{str(change.before): f"{change.after} sets its fields now" for change in bound}, **_moved(after)}
     for change in listed:
@@ -184,10 +178,6 @@ def replacement(folder: str, moved: Mapping[str, str]) -> str:
 def _moved(files: Files) -> Mapping[str, str]:
     """Return what a package, or a library, says of setters that it once had."""
     try:
-        if WORKSPACE not in files:
-            return Manifest.parse(files[manifest.FILE]).moved if manifest.FILE in files else {}
-        root = only(aliases.read(source_of(files[WORKSPACE], WORKSPACE)), WORKSPACE).root
-    except PackyardError:
+        return Manifest.parse(files[manifest.FILE]).moved if manifest.FILE in files else {}
+    except IntegrityError:
         return {}
-    moved = root.mapping("moved") if isinstance(root, MappingNode) else None
-    return {entry.name: moved.text(entry.name) for entry in moved.entries} if moved else {}

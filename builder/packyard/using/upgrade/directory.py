@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Collection, Iterator, Mapping, Sequence
-from contextlib import contextmanager, nullcontext
-from dataclasses import dataclass, replace
+from collections.abc import Collection, Iterator, Sequence
+from contextlib import nullcontext
+from dataclasses import replace
 from pathlib import Path
 
 from packyard.core.bundle import manifest
@@ -15,27 +15,10 @@ from packyard.core.errors import ConflictError, InputError, IntegrityError, Prob
 from packyard.core.files.paths import RECEIPT
 from packyard.core.files.steps import StepLog
 from packyard.core.files.tree import Tree
-from packyard.using.upgrade.difference import Files
 from packyard.using.upgrade.merge import Merged, Versions, merge
 
 _AWAY = "move it away, then upgrade again"
 _DECIDE = "--conflicts ours keeps yours, theirs takes the new version's, markers writes both into the files"
-
-
-@dataclass(frozen=True, slots=True)
-class Upgrade:
-    """What was done to a package, or would be: its files as they were, and what was merged."""
-
-    ours: Files
-    merged: Merged
-
-    @property
-    def changes(self) -> Mapping[str, str]:
-        """The files that differ now, each ``added``, ``changed`` or ``removed``."""
-        return {
-            path: "removed" if data is None else "changed" if path in self.ours else "added"
-            for path, data in self.merged.files.items()
-        }
 
 
 def upgrade(
@@ -47,7 +30,7 @@ def upgrade(
     dry_run: bool = False,
     log: StepLog | None = None,
     receipt: bytes | None = None,
-) -> Upgrade:
+) -> Merged:
     """Move a package, which came from ``base``, to the version of another bundle.
 
     Raises `ConflictError` with every conflict, and changes nothing, unless a ``decision`` is given (`merge.merge`), or
@@ -55,37 +38,39 @@ def upgrade(
     ``receipt`` says where the new version is from, in a file beside those of the bundle.
     """
     tree = Tree(folder)
+    extra = {} if receipt is None else {RECEIPT: receipt}
     with nullcontext() if dry_run else tree.locked(log):
         _check_same(tree, base, theirs)
         old, new = base.files, theirs.files
         _check_folders(tree, new)
-        ours = dict(_read(tree, {*old, *new}))
-        versions = Versions(base=old, ours=ours, theirs=new, root_dir=Path(tree.root), new=theirs.version)
-        with _as_files_of(tree, versions):
-            merged = merge(versions, decision)
-        placed = tuple(conflict._replace(file=tree.prefix + conflict.file) for conflict in merged.conflicts)
-        if placed and not (decision or dry_run):
-            raise undecided(placed)
+        if extra and os.path.islink(tree.prefix + RECEIPT):  # noqa: PTH114  # a text
+            raise InputError(Problem("must not be a link", file=tree.prefix + RECEIPT, hint="remove it"))
+        ours = dict(_read(tree, {*old, *new, *extra}))
+
+        def placed(problem: Problem) -> Problem:
+            return problem._replace(file=tree.prefix + problem.file)
+
+        try:
+            merged = merge(
+                Versions(base=old, ours=ours, theirs=new, root_dir=Path(tree.root), new=theirs.version), decision
+            )
+        except InputError as error:
+            own = {path for path, data in ours.items() if data not in (old.get(path), new.get(path))}
+            raise error.mapped(lambda problem: placed(problem) if problem.file in own else problem) from error
+        merged = replace(merged, conflicts=tuple(map(placed, merged.conflicts)))
+        if merged.conflicts and not (decision or dry_run):
+            raise undecided(merged.conflicts)
         if not dry_run:
             executable = [member.path for member in theirs.members if member.executable]
-            tree.write({**merged.files, **_receipt(tree, receipt)}, executable=executable)
-    return Upgrade(ours, replace(merged, conflicts=placed))
+            files = {path: data for path, (_, data) in merged.files.items()}
+            tree.write({**files, **extra}, executable=executable)
+    return merged
 
 
 def undecided(conflicts: Sequence[Problem]) -> ConflictError:
     """Return the error that lists conflicts which nobody has decided."""
     number = f"{len(conflicts)} conflict{'s' * (len(conflicts) > 1)}; nothing was changed"
     return ConflictError(*conflicts, Problem(number, hint=_DECIDE))
-
-
-def _receipt(tree: Tree, new: bytes | None) -> dict[str, bytes]:
-    """Return the receipt to write, after the present one was read; a link is refused, as it names another file."""
-    if new is None:
-        return {}
-    if os.path.islink(tree.prefix + RECEIPT):  # noqa: PTH114  # a text
-        raise InputError(Problem("must not be a link", file=tree.prefix + RECEIPT, hint="remove it"))
-    dict(_read(tree, {RECEIPT}))
-    return {RECEIPT: new}
 
 
 def _check_same(tree: Tree, base: Bundle, theirs: Bundle) -> None:
@@ -116,19 +101,3 @@ def _check_folders(tree: Tree, files: Collection[str]) -> None:
     folders = {path[:at] for path in files for at, sign in enumerate(path) if sign == "/"}
     message = "must be a folder: the package has files in it"
     refuse(Problem(message, file=tree.prefix + path, hint=_AWAY) for path in sorted(folders) if tree.has_file(path))
-
-
-@contextmanager
-def _as_files_of(tree: Tree, versions: Versions) -> Iterator[None]:
-    """Name what is wrong with a file that is as neither version has it by its place here."""
-    try:
-        yield
-    except InputError as error:
-        sides = versions.base, versions.theirs
-        problems = (
-            problem._replace(file=tree.prefix + problem.file)
-            if all(versions.ours.get(problem.file) != side.get(problem.file) for side in sides)
-            else problem
-            for problem in error.problems
-        )
-        raise InputError(*problems) from error

@@ -27,41 +27,38 @@ _KEYS = ("mountPath", "devicePath", "containerPort", "ip", "topologyKey", "name"
 _Pair = tuple[str, Node | None, Node | None]  # a step, and what it leads to before and after
 
 
-def compare(old: Node, new: Node, setters: Mapping[int, str], field: Change) -> Iterator[Change]:
-    """Compare two documents whose aliases were followed and whose values can be read.
+def compare(old: Node | None, new: Node | None, setters: Mapping[int, str], field: Change) -> Iterator[Change]:
+    """Compare two documents, or nodes of them, whose aliases were followed and whose values can be read.
 
     ``setters`` are the names of what sets a field, by the identity of its node; ``field`` says where that is.
     """
     was, now = setters.get(id(old)), setters.get(id(new))
+    setter = setters.get(id(new or old), "")
+    if old is None or new is None:
+        change, values = "removed" if old else "added", [node and strict.to_value(node) for node in (old, new)]
+        yield replace(field, change=change, before=values[0], after=values[1], setter=setter)
+        return
     if was != now:
-        yield replace(field, change="bound", before=was, after=now, setter=now or "")
+        yield replace(field, change="bound", before=was, after=now, setter=setter)
     pairs: Iterator[_Pair]
     if isinstance(old, MappingNode) and isinstance(new, MappingNode):
         pairs = _entries(old, new)
     elif isinstance(old, SequenceNode) and isinstance(new, SequenceNode):
         old_items, new_items = next(filter(all, ((_by_key(old, key), _by_key(new, key)) for key in _KEYS)), ({}, {}))
-        before, after = (
-            [name for name in old_items if name in new_items],
-            [name for name in new_items if name in old_items],
-        )
+        before = [name for name in old_items if name in new_items]
+        after = [name for name in new_items if name in old_items]
         if before != after:
             yield replace(field, change="reordered", before=before, after=after)
         named = ((f"[{name}]", old_items.get(name), new_items.get(name)) for name in {**old_items, **new_items})
         pairs = named if old_items else _items(old, new)
     else:
         if _text(old) != _text(new):
-            yield replace(field, before=strict.to_value(old), after=strict.to_value(new), setter=now or "")
+            yield replace(field, before=strict.to_value(old), after=strict.to_value(new), setter=setter)
         return
     for step, before_node, after_node in pairs:
-        inner = replace(field, path=f"{field.path}{step}".removeprefix("."))
-        if before_node is None and after_node is not None:
-            value = strict.to_value(after_node)
-            yield replace(inner, change="added", after=value, setter=setters.get(id(after_node), ""))
-        elif before_node is not None and after_node is None:
-            value = strict.to_value(before_node)
-            yield replace(inner, change="removed", before=value, setter=setters.get(id(before_node), ""))
-        elif before_node is not None and after_node is not None:
-            yield from compare(before_node, after_node, setters, inner)
+        yield from compare(
+            before_node, after_node, setters, replace(field, path=f"{field.path}{step}".removeprefix("."))
+        )
 
 
 def _entries(old: MappingNode, new: MappingNode) -> Iterator[_Pair]:

@@ -5,10 +5,11 @@ The engine is that of `enable`, which leaves the very bytes that it left in the 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator
+from itertools import groupby
 from pathlib import Path
 from posixpath import basename, dirname
+from typing import NamedTuple
 
 from packyard.core.kubernetes import kustomization
 from packyard.core.yaml.node import Item
@@ -17,49 +18,40 @@ from packyard.using.options.options import Options
 from packyard.using.upgrade.difference import Files
 
 
-@dataclass(frozen=True, slots=True)
-class OptionLines:
-    """The options of a use case that the user enabled, each with its line, and those that the user disabled."""
+class Switch(NamedTuple):
+    """An option that the user enabled in a use case, with its line in the ``file``, or disabled (None)."""
 
     file: str
-    enabled: Mapping[str, Item]
-    disabled: tuple[str, ...]
+    name: str
+    line: Item | None
 
 
-def read_options(before: Files, after: Files, root_dir: Path) -> list[OptionLines]:
-    """Return which options of the package were enabled and disabled since ``before``, in use cases that both have."""
-    option_lines = []
+def read_switches(before: Files, after: Files, root_dir: Path) -> Iterator[Switch]:
+    """Yield which options of the package were enabled and disabled since ``before``, in use cases that both have."""
     for path in sorted(before.keys() & after.keys()):
         was = _use_case(before, path, root_dir) if before[path] != after[path] else None
         now = _use_case(after, path, root_dir) if was else None
         if was and now:
             shipped = _names(before, path)  # an option that the user wrote is an edit by hand
-            enabled = {name: item for name, item in now.enabled.items() if name not in was.enabled and name in shipped}
-            option_lines.append(
-                OptionLines(path, enabled, tuple(name for name in was.enabled if name not in now.enabled))
-            )
-    return option_lines
+            for name in {**was.enabled, **now.enabled}:
+                if (name in was.enabled) != (name in now.enabled) and name in {*was.enabled, *shipped}:
+                    yield Switch(path, name, now.enabled.get(name))
 
 
-def with_options(files: Files, lines: Iterable[OptionLines], root_dir: Path) -> Files:
+def with_switches(files: Files, switches: Iterable[Switch], root_dir: Path) -> Files:
     """Enable and disable options in a package that has them."""
     changed = dict(files)
-    for switched in lines:
-        if use_case := _use_case(changed, switched.file, root_dir):
-            names = [name for name in switched.enabled if name not in use_case.enabled]
-            changed[switched.file] = use_case.switched(names, switched.disabled)
+    for file, group in groupby(switches, key=lambda switch: switch.file):
+        if use_case := _use_case(changed, file, root_dir):
+            lines = {switch.name: switch.line for switch in group}
+            enabled = [name for name, line in lines.items() if line and name not in use_case.enabled]
+            changed[file] = use_case.switched(enabled, [name for name, line in lines.items() if not line])
     return changed
 
 
-def without_gone(files: Files, lines: Iterable[OptionLines]) -> tuple[list[OptionLines], list[tuple[str, Item]]]:
-    """Return the options that were switched without those that a package has no more, and these, with their lines."""
-    remaining, gone = [], []
-    for switched in lines:
-        present = _names(files, switched.file) if switched.file in files else switched.enabled.keys()
-        gone += [(name, item) for name, item in switched.enabled.items() if name not in present]
-        enabled = {name: item for name, item in switched.enabled.items() if name in present}
-        remaining.append(OptionLines(switched.file, enabled, switched.disabled))
-    return remaining, gone
+def lacks(files: Files, switch: Switch) -> bool:
+    """Say whether a package has an option no more that the user enabled."""
+    return switch.line is not None and switch.file in files and switch.name not in _names(files, switch.file)
 
 
 def _options_above(files: Files, path: str) -> str | None:

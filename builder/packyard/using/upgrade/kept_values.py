@@ -9,7 +9,6 @@ Values are set by the engine of `set`, which leaves the very bytes that it left 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from itertools import groupby
 from posixpath import basename, dirname
 
 from packyard.core.errors import InputError, Problem
@@ -22,6 +21,7 @@ from packyard.using.upgrade.difference import Files
 #: A setter by its directory and its name.
 Key = tuple[str, str]
 _RESOURCES = (".yaml", ".yml")
+_SAME: Mapping[Key, Key] = {}
 
 
 def definitions(files: Files) -> dict[str, Definitions]:
@@ -45,14 +45,24 @@ def read_values(
     }
 
 
-def with_values(files: Files, values: Mapping[Key, Setter]) -> tuple[Files, dict[Key, Problem]]:
-    """Set values in a package that has the directories; also return those that it refuses, each with the reason."""
+def with_values(
+    files: Files, values: Mapping[Key, Setter], names: Mapping[Key, Key] = _SAME
+) -> tuple[Files, dict[Key, Problem]]:
+    """Set values in a package that has the directories, and where it has other ``names`` by these.
+
+    Also return those that it refuses, each with the reason.
+    """
     changed = dict(files)
     refused: dict[Key, Problem] = {}
-    for where, group in groupby(sorted(values), key=lambda key: key[0]):
-        package, faults = _set(_package(files, where), {name: values[where, name] for _, name in group})
-        refused.update({(where, name): problem for name, problem in faults.items()})
-        changed.update({_prefix(where) + path: data for path, data in package.files.items()})
+    for key, setter in sorted(values.items()):
+        where, name = names.get(key, key)
+        assignment = Assignment({name: setter.texts}, set_by=setter.set_by, as_kustomize=True)
+        try:
+            planned = plan(_package(changed, where), assignment)
+        except InputError as error:
+            refused[key] = error.problems[0]
+        else:
+            changed.update({_prefix(where) + path: data for path, data in planned.files.items()})
     return changed, refused
 
 
@@ -83,26 +93,3 @@ def _package(files: Files, where: str) -> PackageFiles:
     others = tuple(_prefix(dirname(path)) for path in below if basename(path) == KRMFILE and path != KRMFILE)
     resources = (path for path in below if path.endswith(_RESOURCES) and not path.startswith(others))
     return PackageFiles(files[prefix + KRMFILE], {path: files[prefix + path] for path in resources}, prefix)
-
-
-def _set(package: PackageFiles, setters: Mapping[str, Setter]) -> tuple[PackageFiles, dict[str, Problem]]:
-    """Set all values of each user at once, or one by one where one of them is refused."""
-    refused: dict[str, Problem] = {}
-    for by, group in groupby(
-        sorted(setters, key=lambda name: setters[name].set_by), key=lambda name: setters[name].set_by
-    ):
-        names = list(group)
-        try:
-            package = _given(package, {name: setters[name] for name in names}, by)
-        except InputError:
-            for name in names:
-                try:
-                    package = _given(package, {name: setters[name]}, by)
-                except InputError as error:
-                    refused[name] = error.problems[0]
-    return package, refused
-
-
-def _given(package: PackageFiles, setters: Mapping[str, Setter], by: str) -> PackageFiles:
-    values = {name: setter.texts for name, setter in setters.items()}
-    return package.with_files(plan(package, Assignment(values, set_by=by, as_kustomize=True)).files)

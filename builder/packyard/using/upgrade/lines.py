@@ -3,15 +3,18 @@
     base    a b c d e        ours    a B c d e        theirs    a b c D e        merged    a B c D e
 
 Changes of both sides that overlap or touch, and are not the same, clash: they stand beside each other until somebody
-decides.
+decides. In YAML, one side may change a line and the other the comment behind it:
+
+    base    a: 1            ours    a: 2            theirs    a: 1 # C        merged    a: 2 # C
 """
 
 from __future__ import annotations
 
 from collections import Counter, deque
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
+from io import BytesIO
 
 _MOST_WORK = 2_000_000  # pairs of equal lines that are looked at; texts with more are taken to differ as a whole
 
@@ -36,25 +39,44 @@ class Change:
     new: Lines
 
 
-def merge(base: bytes, ours: bytes, theirs: bytes) -> list[Lines | Clash]:
+#: Lines of the base, from a start up to an end, and the changes of ours and of theirs in them.
+Span = tuple[int, int, tuple[list[Change], list[Change]]]
+
+
+def merge(base: bytes, ours: bytes, theirs: bytes, *, is_yaml: bool = False) -> list[Lines | Clash]:
     """Merge two versions of a text: runs of lines, and what clashes, in their order."""
     old, one, other = map(split, (base, ours, theirs))
-    mine, yours = deque(changes(old, one)), deque(changes(old, other))
     merged: list[Lines | Clash] = []
     at = shift = 0  # the next line of the base; how much further it stands in ours
-    while mine or yours:
-        left, right, start, end = _next(mine, yours)
+    for start, end, sides in _overlapping(changes(old, one), changes(old, other)):
+        new_ours, new_theirs = (_replayed(old, side, start, end) for side in sides)
         merged.append(old[at:start])
-        line = start + shift + 1
-        new_ours, new_theirs = _replayed(old, left, start, end), _replayed(old, right, start, end)
-        if not right or new_ours == new_theirs:
+        if new_theirs in (old[start:end], new_ours):
             merged.append(new_ours)
-        elif not left:
+        elif new_ours == old[start:end]:
             merged.append(new_theirs)
+        elif is_yaml and (line := _with_comment(old[start:end], new_ours, new_theirs)):
+            merged.append([line])
         else:
-            merged.append(Clash(line, new_ours, new_theirs))
+            merged.append(Clash(start + shift + 1, new_ours, new_theirs))
         at, shift = end, shift + len(new_ours) - (end - start)
     return [*merged, old[at:]]
+
+
+def _with_comment(old: Lines, ours: Lines, theirs: Lines) -> bytes:
+    """Return a line that one side changed before its comment, and the other behind that; nothing for others."""
+    if not len(old) == len(ours) == len(theirs) == 1:
+        return b""
+    before, mine, yours = (_parts(lines[0]) for lines in (old, ours, theirs))
+    for left, right in ((mine, yours), (yours, mine)):
+        if left[1] == before[1] and right[0] == before[0]:
+            return left[0] + right[1]
+    return b""
+
+
+def _parts(line: bytes) -> tuple[bytes, bytes]:
+    text = line.partition(b" #")[0].rstrip()
+    return text, line[len(text) :]
 
 
 def whole(ours: bytes, theirs: bytes) -> list[Lines | Clash]:
@@ -72,17 +94,13 @@ def decided(merged: Sequence[Lines | Clash], decision: str, version: str) -> byt
     return b"".join(line for part in merged for line in _decided(part, decision, version))
 
 
-def _decided(part: Lines | Clash, decision: str, version: str) -> Iterator[bytes]:
+def _decided(part: Lines | Clash, decision: str, version: str) -> Lines:
     if not isinstance(part, Clash):
-        yield from part
-    elif decision in ("ours", "theirs"):
-        yield from part.ours if decision == "ours" else part.theirs
-    else:
-        yield b"<<<<<<< yours\n"
-        yield from _ended(part.ours)
-        yield b"=======\n"
-        yield from _ended(part.theirs)
-        yield f">>>>>>> {version}\n".encode()
+        return part
+    if decision in ("ours", "theirs"):
+        return part.ours if decision == "ours" else part.theirs
+    ours, theirs, end = _ended(part.ours), _ended(part.theirs), f">>>>>>> {version}\n".encode()
+    return [b"<<<<<<< yours\n", *ours, b"=======\n", *theirs, end]
 
 
 def _ended(lines: Lines) -> Lines:
@@ -92,8 +110,7 @@ def _ended(lines: Lines) -> Lines:
 
 def split(data: bytes) -> list[bytes]:
     """Return the lines of a text, each with its end."""
-    lines = data.split(b"\n")
-    return [line + b"\n" for line in lines[:-1]] + ([lines[-1]] if lines[-1] else [])
+    return BytesIO(data).readlines()
 
 
 def changes(old: Lines, new: Lines) -> Iterator[Change]:
@@ -121,18 +138,16 @@ def changes(old: Lines, new: Lines) -> Iterator[Change]:
     yield from reversed(changed)
 
 
-def _next(mine: deque[Change], yours: deque[Change]) -> tuple[list[Change], list[Change], int, int]:
-    """Take the first change, and all that overlap or touch it, off two queues; return them and the lines they span."""
-    start = end = min(side[0].start for side in (mine, yours) if side)
-    overlapping: tuple[list[Change], list[Change]] = ([], [])
-    grows = True
-    while grows:
-        grows = False
-        for side, own in zip((mine, yours), overlapping, strict=True):
-            while side and side[0].start <= end:
-                own.append(side.popleft())
-                end, grows = max(end, own[-1].end), True
-    return *overlapping, start, end
+def _overlapping(ours: Iterable[Change], theirs: Iterable[Change]) -> list[Span]:
+    """Return the lines of the base that changes span, those that overlap or touch together, with those of each side."""
+    spans: list[Span] = []
+    both = [*((change, 0) for change in ours), *((change, 1) for change in theirs)]
+    for change, side in sorted(both, key=lambda pair: pair[0].start):
+        is_apart = not spans or change.start > spans[-1][1]
+        start, end, sides = (change.start, change.end, ([], [])) if is_apart else spans.pop()
+        sides[side].append(change)
+        spans.append((start, max(end, change.end), sides))
+    return spans
 
 
 def _replayed(old: Lines, changes: Sequence[Change], start: int, end: int) -> list[bytes]:

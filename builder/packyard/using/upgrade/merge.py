@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from posixpath import basename, dirname, splitext
 
@@ -21,7 +21,7 @@ from packyard.core.bundle import manifest
 from packyard.core.bundle.manifest import Manifest
 from packyard.core.errors import InputError, Problem, on_one_line, shown
 from packyard.core.kubernetes import kustomization
-from packyard.using.setters.definition import Definitions, Setter
+from packyard.using.setters.definition import Setter
 from packyard.using.setters.krmfile import NAME as KRMFILE
 from packyard.using.upgrade import kept_options, kept_values, onefile
 from packyard.using.upgrade.difference import Files, replacement
@@ -43,33 +43,26 @@ class Versions:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Merged:
-    """Files that get other bytes than they have, None for one that goes, and what conflicts.
+    """Files that get other bytes than they have, with both, None for one that comes or goes; and what conflicts.
 
     ``values`` were kept, each with its setter in the new version. ``options`` were kept, by use case; ``edited`` are
     files that keep edits by hand. ``to_set`` are setters that need a value now and did not before.
     """
 
-    files: Mapping[str, bytes | None]
+    files: Mapping[str, tuple[bytes | None, bytes | None]] = field(default_factory=dict)
     conflicts: tuple[Problem, ...]
     values: Mapping[Key, Key]
     options: tuple[Key, ...]
-    edited: tuple[str, ...]
-    to_set: tuple[Key, ...]
+    edited: tuple[str, ...] = ()
+    to_set: tuple[Key, ...] = ()
 
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Carried:
-    """Base and theirs with what was set and enabled, and the conflicts where theirs does not take it.
-
-    ``ours`` is what the package defines.
-    """
-
-    base: Files
-    theirs: Files
-    ours: Mapping[str, Definitions]
-    values: Mapping[Key, Key]
-    options: tuple[Key, ...]
-    conflicts: tuple[Problem, ...]
+    @property
+    def changes(self) -> dict[str, str]:
+        """The files, each ``added``, ``changed`` or ``removed``."""
+        return {
+            path: "removed" if new is None else "added" if old is None else "changed"
+            for path, (old, new) in self.files.items()
+        }
 
 
 def merge(versions: Versions, decision: str = "") -> Merged:
@@ -77,33 +70,34 @@ def merge(versions: Versions, decision: str = "") -> Merged:
 
     Raises `InputError` for a file of ours that has to be read and cannot.
     """
-    carried = _carry(versions, decision)
+    base, theirs, kept = _carry(versions, decision)
     removed = dict(_removed(versions))
-    conflicts = [*carried.conflicts, *removed.values()]
+    conflicts = [*kept.conflicts, *removed.values()]
     result: dict[str, bytes | None] = {}
-    for path in sorted({*carried.base, *carried.theirs} - {manifest.FILE}):
-        sides = carried.base.get(path), versions.ours.get(path), carried.theirs.get(path)
+    for path in sorted({*base, *theirs} - {manifest.FILE}):
+        ours = versions.ours.get(path)
         if any(path.startswith(f"{folder}/") for folder in removed):
-            result[path] = carried.theirs.get(path) if decision == "theirs" else versions.ours.get(path)
+            result[path] = theirs.get(path) if decision == "theirs" else ours
             continue
-        result[path], clashes = onefile.merge(path, *sides, decision, versions.new)
+        result[path], clashes = onefile.merge(path, base.get(path), ours, theirs.get(path), decision, versions.new)
         hint = _other_name(path, versions) if clashes and path not in versions.theirs else ""
         conflicts += [clash._replace(hint=hint) for clash in clashes]
     result[manifest.FILE] = versions.theirs[manifest.FILE]
-    return Merged(
-        files={path: data for path, data in result.items() if data != versions.ours.get(path)},
+    return replace(
+        kept,
+        files={path: (old, new) for path, new in result.items() if (old := versions.ours.get(path)) != new},
         conflicts=tuple(conflicts),
-        values=carried.values,
-        options=tuple(key for key in carried.options if decision != "theirs" or key[0] not in removed),
-        edited=tuple(path for path, data in result.items() if data not in (None, carried.theirs.get(path))),
-        to_set=tuple(_to_set(carried.ours, result)),
+        options=tuple(key for key in kept.options if decision != "theirs" or key[0] not in removed),
+        edited=tuple(path for path, data in result.items() if data not in (None, theirs.get(path))),
+        to_set=tuple(_to_set(versions.ours, result)),
     )
 
 
-def _carry(versions: Versions, decision: str) -> _Carried:
-    """Do what was set and enabled in ours to base and theirs; what theirs refuses is decided with the text.
+def _carry(versions: Versions, decision: str) -> tuple[Files, Files, Merged]:
+    """Do what was set and enabled in ours to base and theirs; return them, and what was kept and is not taken.
 
-    If that is for theirs, base gets it nevertheless: then nobody but theirs changed it.
+    What theirs refuses is decided with the text. If that is for theirs, base gets it nevertheless: then nobody but
+    theirs changed it.
     """
     before, after, target = map(kept_values.definitions, (versions.base, versions.ours, versions.theirs))
     moved = Manifest.parse(versions.theirs[manifest.FILE]).moved
@@ -111,25 +105,26 @@ def _carry(versions: Versions, decision: str) -> _Carried:
     _, by_hand = kept_values.with_values(versions.base, values)
     values = {key: setter for key, setter in values.items() if key not in by_hand}
     names = kept_values.renamed(values, moved, target)
-    theirs, refused = kept_values.with_values(versions.theirs, {names[key]: setter for key, setter in values.items()})
-    lost = {key: refused[names[key]] for key in values if names[key] in refused}
+    theirs, lost = kept_values.with_values(versions.theirs, values, names)
     carried = {key: setter for key, setter in values.items() if key not in lost or decision == "theirs"}
     base, _ = kept_values.with_values(versions.base, carried)
     conflicts = [_not_taken(values[key], problem, moved, versions.new) for key, problem in lost.items()]
 
-    lines = kept_options.read_options(versions.base, versions.ours, versions.root_dir)
-    offered, gone = kept_options.without_gone(versions.theirs, lines)
-    for name, item in gone:
-        message = f"option {name!r} is enabled, and {versions.new} does not have it"
-        conflicts.append(item.value.problem(message))
-    return _Carried(
-        base=kept_options.with_options(base, lines if decision == "theirs" else offered, versions.root_dir),
-        theirs=kept_options.with_options(theirs, offered, versions.root_dir),
-        ours=after,
-        values={key: names[key] for key in values if key not in lost},
-        options=tuple((dirname(option_lines.file), name) for option_lines in offered for name in option_lines.enabled),
+    switches = list(kept_options.read_switches(versions.base, versions.ours, versions.root_dir))
+    offered = [switch for switch in switches if not kept_options.lacks(versions.theirs, switch)]
+    conflicts += [
+        switch.line.value.problem(f"option {switch.name!r} is enabled, and {versions.new} does not have it")
+        for switch in switches
+        if switch.line and switch not in offered
+    ]
+    base = kept_options.with_switches(base, switches if decision == "theirs" else offered, versions.root_dir)
+    theirs = kept_options.with_switches(theirs, offered, versions.root_dir)
+    kept = Merged(
         conflicts=tuple(conflicts),
+        values={key: names[key] for key in values if key not in lost},
+        options=tuple((dirname(switch.file), switch.name) for switch in offered if switch.line),
     )
+    return base, theirs, kept
 
 
 def _other_name(path: str, versions: Versions) -> str:
@@ -165,13 +160,14 @@ def _removed(versions: Versions) -> Iterator[tuple[str, Problem]]:
             yield folder, Problem(message, file=folder, hint=replacement(folder, moved))
 
 
-def _to_set(before: Mapping[str, Definitions], result: Mapping[str, bytes | None]) -> Iterator[Key]:
+def _to_set(before: Files, result: Mapping[str, bytes | None]) -> Iterator[Key]:
     """Yield the setters that need a value in the result, and not before, in use cases that there were before."""
     for path, data in result.items():
-        where = dirname(path)
-        if basename(path) == KRMFILE and data is not None and where in before:
+        if basename(path) == KRMFILE and data is not None and path in before:
             with suppress(InputError):  # it has markers
-                for name, setter in kept_values.definitions({path: data})[where].setters.items():
-                    former = before[where].setters.get(name)
-                    if setter.must_be_set and not (former and former.must_be_set):
-                        yield where, name
+                former, present = (
+                    kept_values.definitions({path: krmfile})[dirname(path)].setters for krmfile in (before[path], data)
+                )
+                for name, setter in present.items():
+                    if setter.must_be_set and not (name in former and former[name].must_be_set):
+                        yield dirname(path), name

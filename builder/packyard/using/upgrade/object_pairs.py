@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from posixpath import basename
 
-from packyard.core.kubernetes.kinds import kind_of, name_of
+from packyard.core.kubernetes.kinds import kind_of, name_of, namespace_of
 from packyard.core.yaml import aliases, strict
 from packyard.core.yaml.document import source_of
 from packyard.core.yaml.node import MappingNode, Node
@@ -48,9 +48,7 @@ def _identity(root: Node) -> tuple[str, ...]:
     name = name_of(root) if isinstance(root, MappingNode) else None
     if not isinstance(root, MappingNode) or name is None:
         return ()
-    metadata = root.mapping("metadata")
-    group, kind = kind_of(root)
-    return group, kind, metadata.text("namespace") if metadata else "", name.value
+    return *kind_of(root), namespace_of(root), name.value
 
 
 def pair(old: Sequence[Document], new: Sequence[Document]) -> Iterator[tuple[Document | None, Document | None]]:

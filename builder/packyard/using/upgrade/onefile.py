@@ -26,7 +26,9 @@ def merge(
         survivor = {"ours": ours, "theirs": theirs}.get(decision, theirs if ours is None else ours)
         return survivor, [Problem(message, file=path, line=0 if ours is None else 1)]
     is_text = b"\0" not in ours + theirs + (base or b"")
-    merged, fault = lines.merge(base or b"", ours, theirs) if is_text else lines.whole(ours, theirs), ""
+    is_yaml = path.endswith(_YAML)
+    merged = lines.merge(base or b"", ours, theirs, is_yaml=is_yaml) if is_text else lines.whole(ours, theirs)
+    fault = ""
     if not lines.clashes(merged) and (fault := _unfit(path, ours, theirs, lines.decided(merged, decision, new))):
         merged = lines.whole(ours, theirs)
     conflicts = [

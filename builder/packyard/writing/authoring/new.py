@@ -26,11 +26,11 @@ from packyard.using.setters import comment
 from packyard.using.setters.definition import Setter
 from packyard.writing.authoring import skeleton
 from packyard.writing.source import parts, pod_operations, pod_patch, tests
-from packyard.writing.source.offered import BASE, Offered
+from packyard.writing.source.offered import Offered
 from packyard.writing.source.package import NAME, slug
 from packyard.writing.source.pod_operations import Container, is_bound
 from packyard.writing.source.words import Words
-from packyard.writing.source.workspace import PROGRAMS, STORAGE, Workspace
+from packyard.writing.source.workspace import BASE, FOLDERS, PROGRAMS, STORAGE, Workspace, authored
 
 _RUN, _CONTAINERS = ("command", "args"), "containers"
 _PROGRAM = ["python3", "main.py"]  # a program that is to be replaced: that of the image, or by its author
@@ -120,9 +120,13 @@ def _chosen(answers: Answers) -> Iterator[tuple[str, str]]:
     yield from ((kind, name) for kind, names in kinds for name in names)
 
 
-def setters(workspace: Workspace, answers: Answers) -> Mapping[str, Setter]:
-    """Return the setters that the parts of the first use case share, or have for themselves."""
-    return _setters(workspace, _parts(workspace, next(iter(answers.bases.values())), answers))
+def manifests(workspace: Workspace, part: Offered) -> bytes:
+    """Return the objects of a base as a use case begins with them, or the files of an overlay."""
+    sources = workspace.sources
+    if part.kind == BASE:
+        objects = accumulate.accumulate(parts.of(workspace, f"{FOLDERS[BASE]}/{part.name}"))
+        return b"---\n".join(item.write() for item in objects)
+    return b"---\n".join(sources.read(path) for path in authored(sources, part.folder) if path.endswith(".yaml"))
 
 
 def write(workspace: Workspace, answers: Answers) -> dict[str, bytes]:
@@ -163,9 +167,8 @@ def _escaped(text: str) -> str:
 
 def _parts(workspace: Workspace, base: str, answers: Answers) -> tuple[Part, ...]:
     """Return the base of a use case, and its programs."""
-    folders = (workspace.overlay_dir(PROGRAMS, name) for name in answers.programs)
-    programs = (parts.read(workspace.sources, folder, "Component") for folder in folders)
-    return (parts.read(workspace.sources, workspace.base_dir(base), "Kustomization"), *programs)
+    named = ((BASE, base), *((PROGRAMS, name) for name in answers.programs))
+    return tuple(parts.of(workspace, f"{FOLDERS[kind]}/{name}") for kind, name in named)
 
 
 def _setters(workspace: Workspace, used: Sequence[Part]) -> dict[str, Setter]:

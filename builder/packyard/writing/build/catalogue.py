@@ -5,7 +5,6 @@ All or nothing: if one package is refused, none is written, and everything that 
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
@@ -22,13 +21,14 @@ from packyard.writing.source.workspace import Workspace
 
 
 class Built(NamedTuple):
-    """A package that was built."""
+    """A package that was built; ``inputs`` are the files that it was made from, below the root of the sources."""
 
     name: str
     version: str
     digest: Digest
     tar: Digest
     size: int
+    inputs: Mapping[str, Digest]
 
 
 class Catalogue(NamedTuple):
@@ -38,9 +38,8 @@ class Catalogue(NamedTuple):
     warnings: int
 
 
-_INPUTS = ".inputs.json"
-#: What puts a bundle where it belongs, with the files that it was made from.
-_Put = Callable[[Bundle, Mapping[str, Digest]], object]
+#: What puts a bundle where it belongs.
+_Put = Callable[[Bundle], object]
 
 
 def build(
@@ -55,7 +54,7 @@ def build(
     """Build packages into a folder, ``OUT/NAME/`` and ``OUT/NAME.tar.gz``; one that is there already is not touched."""
     out_dir = out_dir.absolute()
     with tree.staging(out_dir) as stage_dir:
-        catalogue = _run(here, version, names, partial(_stage, out_dir, stage_dir), jobs, done)
+        catalogue = _run(here, version, names, partial(tree.stage, out_dir, stage_dir), jobs, done)
         tree.settle(out_dir, stage_dir)
     return catalogue
 
@@ -69,13 +68,8 @@ def pack_into(
     jobs: int,
     done: Callable[[int], None] = lambda _: None,
 ) -> Catalogue:
-    """Write the bundles of packages into a folder, in the order of their names; `read_inputs` has what each is from."""
+    """Write the bundles of packages into a folder, in the order of their names."""
     return _run(here, version, names, partial(_write, folder.absolute()), jobs, done)
-
-
-def read_inputs(folder: Path, name: str) -> dict[str, Digest]:
-    """Return the files that a bundle was made from, which `pack_into` wrote beside it."""
-    return {path: Digest(digest) for path, digest in json.loads((folder / f"{name}{_INPUTS}").read_bytes()).items()}
 
 
 def _run(
@@ -94,19 +88,14 @@ def _task(here: Workspace, version: str, put: _Put, name: str) -> tuple[Built, L
     """Build a package; its bytes are put away here, so that no process holds many."""
     draft = compose_draft(here, version, name)
     bundle = draft.bundle()
-    put(bundle, draft.inputs)
-    built = Built(bundle.name, bundle.version, bundle.digest, bundle.tar, len(bundle.data))
+    put(bundle)
+    built = Built(bundle.name, bundle.version, bundle.digest, bundle.tar, len(bundle.data), draft.inputs)
     return built, package_lint.lint(here, name, draft)
 
 
-def _stage(out_dir: Path, stage_dir: Path, bundle: Bundle, _: Mapping[str, Digest]) -> None:
-    tree.stage(bundle, out_dir, stage_dir)
-
-
-def _write(folder: Path, bundle: Bundle, inputs: Mapping[str, Digest]) -> None:
-    for ending, data in ((".tar.gz", bundle.data), (_INPUTS, json.dumps(inputs).encode())):
-        file = folder / f"{bundle.name}{ending}"
-        try:
-            file.write_bytes(data)
-        except OSError as error:
-            raise UnavailableError(f"{file}: {error.strerror or error}") from error
+def _write(folder: Path, bundle: Bundle) -> None:
+    file = folder / f"{bundle.name}.tar.gz"
+    try:
+        file.write_bytes(bundle.data)
+    except OSError as error:
+        raise UnavailableError(f"{file}: {error.strerror or error}") from error

@@ -25,7 +25,7 @@ def manifest(
     """Describe a version of a package, but not its files; ``objects`` are those of its use cases by their paths."""
     by_path = {item.use_case.path: _use_case(item, workspace) for item in composed.use_cases}
     if composed.options.all:  # nobody deploys their folder: it requires nothing by itself
-        by_path[OPTIONS] = ShippedUseCase(setters=values_of(composed.options.definitions.setters))
+        by_path[OPTIONS] = ShippedUseCase(setters=values_of(composed.options.setters))
     return Manifest(
         name=composed.package.name,
         version=version,
@@ -50,7 +50,7 @@ def _moved(workspace: Workspace, composed: ComposedPackage) -> dict[str, str]:
     """Return the replacement of each former setter or use case that the package no longer has."""
     names = {item.use_case.name for item in composed.use_cases}
     names |= {name for item in composed.use_cases for name in item.definitions.setters}
-    names.update(composed.options.definitions.setters)
+    names.update(composed.options.setters)
     moved = {**workspace.moved, **composed.package.moved}
     return {name: sentence for name, sentence in sorted(moved.items()) if name not in names}
 

@@ -6,24 +6,24 @@ setters that each part defines.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
-from packyard.core.bundle import archive, bundle
+from packyard.core.bundle import bundle
 from packyard.core.bundle.archive import Member
 from packyard.core.bundle.bundle import Bundle
 from packyard.core.bundle.manifest import LIBRARY, Manifest, ShippedUseCase
 from packyard.core.digest import Digest
 from packyard.core.errors import refuse
 from packyard.core.yaml.sources import Sources
-from packyard.using.kustomize.idle import Idle
 from packyard.using.setters.krmfile import NAME as KRMFILE
 from packyard.using.setters.krmfile import parse_krmfile
 from packyard.writing.build import describe, readme, readme_facts
 from packyard.writing.checks import exception
 from packyard.writing.source import compose, library, parts, scripts, workspace
 from packyard.writing.source import package as packages
-from packyard.writing.source.workspace import OVERLAYS, Workspace
+from packyard.writing.source.compose import ComposedPackage
+from packyard.writing.source.workspace import FOLDERS, Workspace
 
 README = "README.md"
 
@@ -32,38 +32,25 @@ README = "README.md"
 class Draft:
     """A package as it was composed: the files of its bundle, and a manifest without their digests.
 
-    ``options`` are the names of those that any of its use cases offers, ``idle`` are patches that reach nothing in it.
-    ``inputs`` are the files that it was made from, below the root of the sources.
+    Of a library nothing is ``composed``. ``inputs`` are the files that it was made from, below the root of the sources.
     """
 
     manifest: Manifest
     members: tuple[Member, ...]
-    idle: Idle = field(default_factory=dict)
-    options: Sequence[str] = ()
+    composed: ComposedPackage | None = None
     inputs: Mapping[str, Digest] = field(default_factory=dict)
 
     def bundle(self) -> Bundle:
         """Return the bundle."""
         members, exceptions = list(self.members), self.manifest.exceptions
-        if self.manifest.kind != LIBRARY:  # whose packages have to find them where its parts need them
+        if self.composed:  # a library's packages have to find them where its parts need them
             members, exceptions = exception.take_out(members)
         return bundle.build(replace(self.manifest, exceptions=exceptions), members)
-
-    @property
-    def name(self) -> str:
-        """The package's name."""
-        return self.manifest.name
 
     @property
     def readme(self) -> bytes:
         """The README."""
         return next(member.data for member in self.members if member.path == README)
-
-    def check(self) -> None:
-        """Refuse what cannot be packed."""
-        tar = bundle.pack(self.manifest, self.members)
-        if len(tar) > archive.LIMITS.small_size:  # smaller ones are of no ratio that is refused
-            archive.compress(tar)
 
 
 def compose_draft(here: Workspace, version: str, name: str) -> Draft:
@@ -84,8 +71,7 @@ def _of_package(here: Workspace, version: str, name: str) -> Draft:
     members += _own_files(sources, package)
     context = readme_facts.context(here, composed, objects, described)
     members.append(Member(path=README, data=readme.render(texts, context)))
-    options = [option.name for option in composed.options.all]
-    return Draft(manifest=described, members=tuple(members), idle=composed.idle, options=options)
+    return Draft(manifest=described, members=tuple(members), composed=composed)
 
 
 def _own_files(sources: Sources, package: packages.Package) -> list[Member]:
@@ -109,25 +95,18 @@ def _of_library(here: Workspace, version: str, name: str) -> Draft:
     for path in {here.license_file, README} - {member.path for member in members}:
         if sources.is_file(path):
             members.append(Member(path=path, data=sources.read(path)))
-    folders = dict(_parts(here))
-    for folder, kind in folders.items():
-        parts.read(sources, folder, kind)
+    folders = here.own_parts(*FOLDERS)
+    for folder in folders:
+        parts.of(here, folder)
     described = Manifest(
         kind=LIBRARY,
         name=name,
         version=version,
         model={},
+        moved=here.moved,
         use_cases={folder or ".": _interface(sources, folder) for folder in ("", *sorted(folders))},
     )
     return Draft(manifest=described, members=tuple(members))
-
-
-def _parts(here: Workspace) -> Iterator[tuple[str, str]]:
-    """Yield the folder and the kind of each part that is its own."""
-    kinds = {"bases": "Kustomization", **{f"overlays/{kind}": "Component" for kind in OVERLAYS}}
-    for folder, kind in kinds.items():
-        for path in filter(here.sources.is_folder, here.sources.list(folder)):
-            yield path, kind
 
 
 def _interface(sources: Sources, folder: str) -> ShippedUseCase:

@@ -6,7 +6,7 @@ Places are use cases by their names; none are named where all have it.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from types import SimpleNamespace as Row
 
 from packyard.core.bundle.manifest import Manifest, ShippedUseCase
@@ -31,16 +31,19 @@ def context(
 
     ``objects`` are those of its use cases by their paths, as plain values; packyard.json says what is ``described``.
     """
-    by_path = {item.use_case.path: item for item in composed.use_cases}
-    prefix, shipped = workspace.prefix, described.use_cases
-    use_cases = [_use_case(item, objects[path], shipped[f"{prefix}/{path}"]) for path, item in by_path.items()]
+    shipped = described.use_cases
+    use_cases = [
+        _use_case(item, objects[item.use_case.path], shipped[f"{workspace.prefix}/{item.use_case.path}"])
+        for item in composed.use_cases
+    ]
     example = use_cases[0]
     above, _, last = example.path.rpartition("/")
     folder, leaf = ("", example.path) if example.after or not above else (f"/{above}", last)
+    places = _Places(use_cases)
     return {
         "name": described.name,
         "version": described.version,
-        "prefix": prefix,
+        "prefix": workspace.prefix,
         "model": described.model,
         "presets": composed.presets,
         "channel": workspace.channel,
@@ -58,10 +61,9 @@ def context(
         ),
         "requires": described.requires,
         "images": sorted({image for use_case in use_cases for image in use_case.images}),
-        "required": required(use_cases),
-        "levels": levels(use_cases),
-        "parameters": parameters(use_cases),
-        "options": options(composed.options.all, use_cases),
+        "levels": levels(use_cases, places),
+        "parameters": parameters(use_cases, places),
+        "options": [_option(option, places) for option in composed.options.all],
         "programs": sorted({name.partition("/")[0] for name in composed.programs}),
     }
 
@@ -89,26 +91,38 @@ def _use_case(item: Composed, objects: Sequence[Mapping[str, object]], described
     )
 
 
-def parameters(use_cases: Sequence[Row]) -> list[Row]:
+class _Places:
+    """Names of use cases, by their paths. The ``main`` ones have many setters; the others only serve them."""
+
+    def __init__(self, use_cases: Sequence[Row]) -> None:
+        most = max(len(use_case.setters) for use_case in use_cases)
+        self.all = [use_case.path for use_case in use_cases]
+        self.main = {use_case.path for use_case in use_cases if 2 * len(use_case.setters) > most or not most}
+
+    def of(self, paths: Collection[str], among: Collection[str] = ()) -> tuple[str, ...]:
+        """Return paths, sorted; in the place of all storages of a use case that are ``among`` some stands its name."""
+        others = {path.rpartition("/")[0] for path in among or self.all if path not in paths}
+        above = {path: path.rpartition("/")[0] for path in paths}
+        return tuple(sorted({path if above[path] in ("", *others) else above[path] for path in paths}))
+
+    def beside_main(self, paths: Collection[str]) -> dict[str, object]:
+        """Return ``places``, none where all main use cases are among them, and whether they are of ``serves`` alone."""
+        return {"places": () if self.main <= {*paths} else self.of(paths), "serves": self.main.isdisjoint(paths)}
+
+
+def parameters(use_cases: Sequence[Row], places: _Places) -> list[Row]:
     """Return one line per setter, in the order of the use cases' Krmfiles, those of the largest first.
 
     One that ``serves`` is of use cases alone that only serve the others.
     """
-    everywhere, main = [use_case.path for use_case in use_cases], _main(use_cases)
     by_name: dict[str, dict[str, Setter]] = {}
     for use_case in sorted(use_cases, key=lambda use_case: -len(use_case.setters)):
         for row in use_case.setters:
             by_name.setdefault(row.name, {})[use_case.path] = row
-    return [_parameter(rows, main, everywhere) for rows in by_name.values()]
+    return [_parameter(rows, places) for rows in by_name.values()]
 
 
-def _main(use_cases: Sequence[Row]) -> set[str]:
-    """Return the paths of the use cases with many setters; the others only serve them."""
-    most = max((len(use_case.setters) for use_case in use_cases), default=0)
-    return {use_case.path for use_case in use_cases if 2 * len(use_case.setters) > most or not most}
-
-
-def _parameter(rows: Mapping[str, Setter], main: set[str], everywhere: Sequence[str]) -> Row:
+def _parameter(rows: Mapping[str, Setter], places: _Places) -> Row:
     values: dict[str, list[str]] = {}
     for path in sorted(rows):
         values.setdefault("" if rows[path].required else rows[path].value, []).append(path)
@@ -116,62 +130,31 @@ def _parameter(rows: Mapping[str, Setter], main: set[str], everywhere: Sequence[
     shown = sorted(values.items(), key=lambda item: -len(item[1]))
     return Row(
         name=first.name,
-        values=tuple((value, _places(paths, list(rows))) for value, paths in shown),
+        values=tuple((value, () if len(values) == 1 else places.of(paths, rows)) for value, paths in shown),
         required=first.required,
         description=first.description,
         example=first.example or "",
-        places=() if rows.keys() >= main else _named(sorted(rows), everywhere),
-        serves=rows.keys().isdisjoint(main),
+        **places.beside_main(rows),
     )
 
 
-def required(use_cases: Sequence[Row]) -> list[tuple[tuple[str, ...], list[Setter]]]:
-    """Return what has to be set, with the use cases where it has to, by their names."""
-    everywhere = [use_case.path for use_case in use_cases]
-    by_names: dict[tuple[str, ...], list[Row]] = {}
-    for use_case in use_cases:
-        by_names.setdefault(tuple(row.name for row in use_case.required), []).append(use_case)
-    return [
-        (_named([documented_use_case.path for documented_use_case in alike], everywhere), alike[0].required)
-        for names, alike in by_names.items()
-        if names
-    ]
-
-
-def levels(use_cases: Sequence[Row]) -> list[tuple[str, tuple[str, ...]]]:
+def levels(use_cases: Sequence[Row], places: _Places) -> list[tuple[str, tuple[str, ...]]]:
     """Return the Pod Security levels below ``restricted``, each with the use cases that need it, by their names."""
-    everywhere = [use_case.path for use_case in use_cases]
     by_level: dict[str, list[str]] = {}
     for use_case in use_cases:
         for kind, _, name in (requirement.partition(" ") for requirement in use_case.requirements):
             if kind == "PodSecurity" and name != "restricted":
                 by_level.setdefault(name, []).append(use_case.path)
-    return [(level, _named(paths, everywhere)) for level, paths in sorted(by_level.items())]
+    return [(level, places.of(paths)) for level, paths in sorted(by_level.items())]
 
 
-def options(offered: Sequence[Option], use_cases: Sequence[Row]) -> list[Row]:
-    """Return the options, sorted by name; one that ``serves`` fits use cases alone that only serve the others."""
-    everywhere, main = [use_case.path for use_case in use_cases], _main(use_cases)
-    return [
-        Row(
-            name=option.name,
-            summary=sentence.first(option.description).removesuffix("."),
-            setters=list(option.setters.values()),
-            use_cases=option.use_cases,
-            requires=option.requires,
-            places=() if main <= set(option.use_cases) else _named(option.use_cases, everywhere),
-            serves=main.isdisjoint(option.use_cases),
-        )
-        for option in offered
-    ]
-
-
-def _places(paths: Sequence[str], everywhere: Sequence[str]) -> tuple[str, ...]:
-    return () if len(paths) == len(everywhere) else _named(paths, everywhere)
-
-
-def _named(paths: Sequence[str], everywhere: Sequence[str]) -> tuple[str, ...]:
-    """Return paths, sorted; in the place of all storages of a use case stands its name."""
-    others = {path.rpartition("/")[0] for path in everywhere if path not in paths}
-    above = {path: path.rpartition("/")[0] for path in paths}
-    return tuple(sorted({path if above[path] in ("", *others) else above[path] for path in paths}))
+def _option(option: Option, places: _Places) -> Row:
+    """Return an option; one that ``serves`` fits use cases alone that only serve the others."""
+    return Row(
+        name=option.name,
+        summary=sentence.first(option.description).removesuffix("."),
+        setters=list(option.setters.values()),
+        use_cases=option.use_cases,
+        requires=option.requires,
+        **places.beside_main(option.use_cases),
+    )

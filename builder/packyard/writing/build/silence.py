@@ -8,50 +8,46 @@ image: x # kpt-set: ${IMAGE}                            no setter comment here
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import replace
 
 from packyard.core.errors import Problem
 from packyard.core.yaml.document import find_comments, mappings
 from packyard.core.yaml.node import Document, Scalar
-from packyard.using.kustomize.part import Part
 from packyard.using.setters import fields
 from packyard.using.setters.definition import Setter
 from packyard.using.setters.kpt.tagged import PREFIX
-from packyard.writing.build.draft import Draft
 from packyard.writing.checks.finding import Finding, finding
 from packyard.writing.checks.parsed import Parsed
 from packyard.writing.source import parts, words
+from packyard.writing.source.compose import ComposedPackage
 from packyard.writing.source.package import FILE, Package, UseCase
 from packyard.writing.source.pod_operations import is_bound
 from packyard.writing.source.words import Word
 from packyard.writing.source.workspace import STORAGE, Workspace, is_own
 
 
-def check(here: Workspace, package: Package, draft: Draft, parsed: Iterable[Parsed]) -> Iterator[Finding]:
+def check(
+    here: Workspace, composed: ComposedPackage, parsed: Iterable[Parsed], inputs: Collection[str]
+) -> Iterator[Finding]:
     """Find what use cases of a package do not say, or what is not heeded of what their parts say."""
-    composed = {each.where.removeprefix(f"{package.name}/{here.prefix}/").rstrip("/"): each for each in parsed}
-    shared = words.Words(parts.read_shared(here.sources, here.libraries), [], {}, here.sources.memo).defined
-    for use_case in package.use_cases:
-        yield from _sentence(here, package, use_case, draft)
-        if known := composed.get(use_case.path):
-            yield from _names(known)
-        yield from _parts(here, package, use_case, shared)
-    yield from _left_out(here, package, draft)
-
-
-def _left_out(here: Workspace, package: Package, draft: Draft) -> Iterator[Finding]:
-    """Find patches that no use case names."""
-    for path in here.sources.list(f"{package.folder}/patches", "**/*.yaml"):
-        if path not in draft.inputs:
-            problem = Problem("no use case takes this patch in", file=here.sources.shown(path), line=1)
+    package, sources = composed.package, here.sources
+    shared = words.Words(parts.read_shared(sources, here.libraries), [], {}, sources.memo).defined
+    for made, of_case in zip(composed.use_cases, parsed, strict=False):  # the last is that of the options
+        if not made.description:
+            yield finding("no-description", _no_sentence(package, made.use_case))
+        yield from _names(of_case)
+        yield from _parts(here, package, made.use_case, shared)
+    for path in sources.list(f"{package.folder}/patches", "**/*.yaml"):
+        if path not in inputs:
+            problem = Problem("no use case takes this patch in", file=sources.shown(path), line=1)
             yield finding("unlisted-file", problem._replace(hint=f"name it in {FILE}, or remove it"))
 
 
-def mounted(here: Workspace, package: Package, parsed: Sequence[Parsed], findings: Iterable[Finding]) -> list[Finding]:
+def mounted(package: Package, parsed: Iterable[Parsed], findings: Iterable[Finding]) -> list[Finding]:
     """Tell of a storage that no container mounts where it was chosen, once for a use case."""
-    chosen = {f"{package.name}/{here.prefix}/{each.path}/": each for each in package.use_cases if each.storage}
-    unused = {each.where: chosen[each.where] for each in parsed if each.where in chosen and not _mounts(each)}
+    pairs = zip(package.use_cases, parsed, strict=False)
+    unused = {of_case.where: use_case for use_case, of_case in pairs if use_case.storage and not _mounts(of_case)}
     told = []
     for each in findings:
         use_case = unused.get(f"{each.file.rpartition('/')[0]}/")
@@ -77,21 +73,18 @@ def _names(parsed: Parsed) -> Iterator[Finding]:
         if entry and isinstance(entry.value, Scalar) and not is_bound(entry):
             kind = root.text("kind")
             message = f"the name of {kind} {entry.value.value!r} is the same in each run: two cannot live side by side"
-            problem = entry.value.problem(message, 'bind it: # {"$openapi":"INSTANCE_NAME"}')
-            yield finding(
-                "fixed-name", problem._replace(file=f"{parsed.where}{problem.file.removeprefix(parsed.where)}")
-            )
+            yield finding("fixed-name", entry.value.problem(message, 'bind it: # {"$openapi":"INSTANCE_NAME"}'))
 
 
 def _parts(here: Workspace, package: Package, use_case: UseCase, shared: Mapping[str, Word]) -> Iterator[Finding]:
     """Find values of a base that a library's Krmfile replaces, and comments of kpt."""
     sources, memo = here.sources, here.sources.memo
-    base = parts.read(sources, here.base_dir(use_case.base), "Kustomization")
-    overlays = [parts.read(sources, here.overlay_dir(*overlay), "Component") for overlay in use_case.overlays]
+    base, *overlays = (parts.of(here, path) for path in use_case.parts)
     own = parts.read_krmfile(sources, package.folder)
     krmfiles = [krmfile for part in (base, *overlays) for krmfile in part.krmfiles()] + ([own] if own else [])
     given = {*use_case.setters, *(name for krmfile in krmfiles for name in words.read(krmfile, memo))}
-    for document in (part for path in _files(base) for part in sources.documents(path)):
+    files = (path for part in base.parts() for path in part.files if is_own(path))
+    for document in (part for path in files for part in sources.documents(path)):
         yield from _of_kpt(document)
         for binding in fields.find(document):
             word = shared.get(name := binding.reference.name)
@@ -104,13 +97,6 @@ def _parts(here: Workspace, package: Package, use_case: UseCase, shared: Mapping
                     yield finding("replaced-value", binding.node.problem(message, hint))
 
 
-def _files(part: Part) -> Iterator[str]:
-    """Yield the author's own files of a base, and of those that it builds on."""
-    for below in part.resources:
-        yield from _files(below)
-    yield from (path for path in part.files if is_own(path))
-
-
 def _of_kpt(document: Document) -> Iterator[Finding]:
     for comment in find_comments(document):
         if comment.text.startswith(PREFIX):
@@ -118,9 +104,8 @@ def _of_kpt(document: Document) -> Iterator[Finding]:
             yield finding("kpt-comment", document.source.problem(comment.start, "binds nothing in a workspace", hint))
 
 
-def _sentence(here: Workspace, package: Package, use_case: UseCase, draft: Draft) -> Iterator[Finding]:
-    """Find a use case that says nothing of what it is for."""
-    if not draft.manifest.use_cases[f"{here.prefix}/{use_case.path}"].description:
-        message = f"useCases.{use_case.name}: nothing says what this use case is for"
-        hint = f"write `description:` here, or begin the kustomization of the base {use_case.base} with a comment"
-        yield finding("no-description", Problem(message, file=package.file, line=use_case.line, hint=hint))
+def _no_sentence(package: Package, use_case: UseCase) -> Problem:
+    """Describe a use case that says nothing of what it is for."""
+    message = f"useCases.{use_case.name}: nothing says what this use case is for"
+    hint = f"write `description:` here, or begin the kustomization of the base {use_case.base} with a comment"
+    return Problem(message, file=package.file, line=use_case.line, hint=hint)

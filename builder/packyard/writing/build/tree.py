@@ -17,7 +17,7 @@ from packyard.core.bundle import archive, manifest
 from packyard.core.bundle.bundle import Bundle
 from packyard.core.bundle.manifest import Manifest
 from packyard.core.digest import Digest
-from packyard.core.errors import ConflictError, InputError, PackyardError, Problem, UnavailableError
+from packyard.core.errors import ConflictError, InputError, PackyardError, Problem, UnavailableError, refuse
 from packyard.core.files import exclusive, regular
 
 _HINT = "choose another --to, or move it away"
@@ -48,7 +48,7 @@ def staging(out_dir: Path) -> Iterator[Path]:
                 folder.rmdir()
 
 
-def stage(bundle: Bundle, out_dir: Path, stage_dir: Path) -> None:
+def stage(out_dir: Path, stage_dir: Path, bundle: Bundle) -> None:
     """Write tree and tarball into ``stage_dir``, unless ``out_dir`` has these very bytes.
 
     Raises `ConflictError` where something else is there.
@@ -97,19 +97,12 @@ def _as_conflict(file: Path) -> Iterator[None]:
 
 def _manifest(tree_dir: Path) -> bytes:
     """Return the manifest of an untouched build; refuse anything else."""
-    digests = {str(file.relative_to(tree_dir)): Digest.of(_read(file)) for file in _files(tree_dir)}
+    paths = (tree_dir, *tree_dir.rglob("*"))
+    refuse(Problem("is a link", file=str(path)) for path in paths if path.is_symlink())
+    digests = {str(path.relative_to(tree_dir)): Digest.of(_read(path)) for path in paths if not path.is_dir()}
     data = _read(tree_dir / manifest.FILE)
     Manifest.parse(data).compare(digests)
     return data
-
-
-def _files(tree_dir: Path) -> Iterator[Path]:
-    """Yield every file below a folder; links and what else is neither are refused."""
-    for path in (tree_dir, *tree_dir.rglob("*")):
-        if path.is_symlink() or not (path.is_dir() or path.is_file()):
-            raise InputError(Problem("is neither a file nor a folder", file=str(path)))
-        if path.is_file():
-            yield path
 
 
 def _read(file: Path) -> bytes:
@@ -117,12 +110,10 @@ def _read(file: Path) -> bytes:
 
 
 def _is_tarball(bundle: Bundle, tarball: Path) -> bool:
-    """Say whether a tarball is this one already; anything but a bundle of the same name is refused."""
+    """Say whether a tarball is this one already; what is no bundle is refused."""
     if tarball.is_symlink():
         raise InputError("is a link")
     data = regular.read(tarball)
-    if data == bundle.data or not data:  # an empty one is what a full disk leaves
-        return bool(data)
-    if Bundle.open(data).manifest.name != bundle.name:
-        raise InputError("is another package")
-    return False
+    if data and data != bundle.data:  # an empty one is what a full disk leaves
+        Bundle.open(data)
+    return data == bundle.data

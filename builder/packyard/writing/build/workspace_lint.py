@@ -20,7 +20,7 @@ from packyard.writing.checks.finding import Finding, finding
 from packyard.writing.checks.lint import in_order
 from packyard.writing.source import parts, workspace
 from packyard.writing.source.package import FILE
-from packyard.writing.source.workspace import OPTIONS, Workspace, is_own
+from packyard.writing.source.workspace import FOLDERS, OPTIONS, Workspace, is_own
 
 _WORD = re.compile(r"\w+")
 #: The rules without which nothing can be built.
@@ -64,7 +64,7 @@ def _idle(here: Workspace, linted: Sequence[Linted]) -> Iterator[Problem]:
     What libraries have may be for others, so nothing of it is checked.
     """
     offered = {name for package in linted for name in package.options}
-    folders = [folder for name, folder in here.part_dirs(f"overlays/{OPTIONS}").items() if name not in offered]
+    folders = [folder for name, folder in here.part_dirs(FOLDERS[OPTIONS]).items() if name not in offered]
     for folder in filter(is_own, folders):
         file = here.sources.shown(parts.file_of(here.sources, folder))
         message = "changes nothing in any use case of the workspace"

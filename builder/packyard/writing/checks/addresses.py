@@ -53,7 +53,6 @@ def check(parsed: Parsed) -> Iterator[Finding]:
 
 def _known(parsed: Parsed) -> _Known:
     known = _Known()
-    all_pods = [pod for root in parsed.objects for pod in parsed.pods_of(root)]
     for root in parsed.objects:
         name, spec = name_of(root), root.mapping("spec")
         if name is None or spec is None or not name.value:
@@ -61,7 +60,7 @@ def _known(parsed: Parsed) -> _Known:
         if is_kind(root, CORE, "Service"):
             ports = {port.text("port") for port in mappings(spec.get("ports"))}
             if spec.text("clusterIP") == "None" and (selector := spec.mapping("selector")):
-                chosen = selectors.selected(selector, all_pods)
+                chosen = selectors.selected(selector, parsed.all_pods)
                 ports |= _declared([container for pod in chosen for container in pod.containers])
                 known.pods.setdefault(name.value, [])
             known.ports[name.value] = ports

@@ -23,29 +23,28 @@ def check(parsed: Parsed) -> Iterator[Finding]:
     if not parsed.complete:
         return
     services = {name: mappings(root.find("spec", "ports")) for name, root in parsed.named(CORE, "Service").items()}
-    found_pods = [pod for root in parsed.objects for pod in parsed.pods_of(root)]
     for root in parsed.objects:
-        for reference, number, name in _references(root):
+        for reference, field, port in _references(root):
             yield from _service(reference.get("name"), services, parsed)
-            yield from _port(number, "port", services.get(reference.text("name")))
-            yield from _port(name, "name", services.get(reference.text("name")))
+            yield from _port(port, field, services.get(reference.text("name")))
         if is_kind(root, NETWORKING, "NetworkPolicy"):
-            yield from _policy(root, found_pods, parsed)
+            yield from _policy(root, parsed)
 
 
-def _references(root: MappingNode) -> Iterator[tuple[MappingNode, Node | None, Node | None]]:
-    """Yield what names a Service, with the number and the name of its port."""
+def _references(root: MappingNode) -> Iterator[tuple[MappingNode, str, Node | None]]:
+    """Yield what names a Service, with the number or the name of its port, and which field of a port that is."""
     if is_kind(root, NETWORKING, "Ingress"):
         for service in (held for node in walk(root.get("spec")) if (held := node.mapping("service"))):
-            yield service, service.find("port", "number"), service.find("port", "name")
+            name = service.find("port", "name")
+            yield service, "name" if name else "port", name or service.find("port", "number")
     elif kind_of(root)[0] == GATEWAY:
         for rule in mappings(root.find("spec", "rules")):
             for backend in mappings(rule.get("backendRefs")):
                 if backend.text("kind", "Service") == "Service" and not backend.get("namespace"):
-                    yield backend, backend.get("port"), None
+                    yield backend, "port", backend.get("port")
 
 
-def _service(name: object, services: dict[str, list[MappingNode]], parsed: Parsed) -> Iterator[Finding]:
+def _service(name: Node | None, services: dict[str, list[MappingNode]], parsed: Parsed) -> Iterator[Finding]:
     if not services or not isinstance(name, Scalar) or not name.value or parsed.waits(name):
         return  # all of them may be another package's
     near = suggest(name.value, services)
@@ -65,18 +64,18 @@ def _port(port: Node | None, field: str, ports: list[MappingNode] | None) -> Ite
         yield breach("no-such-port", port, f"the Service has no port {what}", hint)
 
 
-def _policy(root: MappingNode, found_pods: list[Pod[MappingNode]], parsed: Parsed) -> Iterator[Finding]:
+def _policy(root: MappingNode, parsed: Parsed) -> Iterator[Finding]:
     """Find a port that no pod of a policy declares, and a peer that no pod is."""
     own = root.mapping("spec", "podSelector")
-    chosen = selectors.selected(own.mapping("matchLabels"), found_pods) if own else []
+    chosen = selectors.selected(own.mapping("matchLabels"), parsed.all_pods) if own else []
     for rule in mappings(root.find("spec", "ingress")):
         yield from _opened(rule, chosen)
-        yield from _peers(rule, "from", found_pods, parsed)
+        yield from _peers(rule, "from", parsed)
     for rule in mappings(root.find("spec", "egress")):
         peers = [item.mapping("podSelector", "matchLabels") for item in mappings(rule.get("to"))]
-        aims = [pod for peer in peers if peer for pod in selectors.selected(peer, found_pods)]
+        aims = [pod for peer in peers if peer for pod in selectors.selected(peer, parsed.all_pods)]
         yield from _opened(rule, aims if all(peers) else [])
-        yield from _peers(rule, "to", found_pods, parsed)
+        yield from _peers(rule, "to", parsed)
 
 
 def _opened(rule: MappingNode, chosen: list[Pod[MappingNode]]) -> Iterator[Finding]:
@@ -90,10 +89,10 @@ def _opened(rule: MappingNode, chosen: list[Pod[MappingNode]]) -> Iterator[Findi
             yield breach("no-such-port", port, message, hint)
 
 
-def _peers(rule: MappingNode, field: str, found_pods: list[Pod[MappingNode]], parsed: Parsed) -> Iterator[Finding]:
+def _peers(rule: MappingNode, field: str, parsed: Parsed) -> Iterator[Finding]:
     """Find a peer that is nearly a pod of the package: others may be anywhere in its namespace."""
     values_by_label: dict[str, set[str]] = {}
-    for pod in found_pods:
+    for pod in parsed.all_pods:
         for entry in entries(selectors.labels_of(pod)):
             values_by_label.setdefault(entry.name, set()).add(entry.text)
     for peer in mappings(rule.get(field)):

@@ -29,7 +29,6 @@ from packyard.using.kustomize.accumulate import SourceObject, accumulate
 from packyard.using.kustomize.part import Part, Patch
 from packyard.using.kustomize.patch import AbsentError, MisfitError
 from packyard.writing.checks import generated
-from packyard.writing.checks.explanation import Severity
 from packyard.writing.checks.finding import Finding, breach, finding
 
 _PATCHES = ("patchesStrategicMerge", "patches", "patchesJson6902")
@@ -194,18 +193,18 @@ class _Builder:
             is_elsewhere = named and root and root.find("metadata", "namespace")  # which kustomize may give objects
             if is_certain and not is_elsewhere:
                 place = patch.entry.get("target") or named or patch.entry
-                severity: Severity = "warning" if patch.target is not None else "error"
                 names = (item.identity[3] for item in objects)
                 hint = suggest(place.value, names) if isinstance(place, Scalar) else "correct the target"
-                self.findings.append(breach(rule, place, "there is no object for this patch", hint, severity=severity))
+                message, is_open = "there is no object for this patch", patch.target is not None
+                self.findings.append(breach(rule, place, message, hint, severity="warning" if is_open else "error"))
             return
         try:
             accumulate(Part("", patches=(patch,)), objects)
         except InputError as error:  # or what kustomize alone follows
             self.complete = False
             if is_certain and isinstance(root, SequenceNode) and not isinstance(error, AbsentError):
-                severity = "error" if isinstance(error, MisfitError) else "warning"
-                self.findings += (finding(rule, problem, severity) for problem in error.problems)
+                is_open = not isinstance(error, MisfitError)
+                self.findings += (finding(rule, item, "warning" if is_open else "error") for item in error.problems)
 
 
 def _is_for(patch: Patch, item: SourceObject) -> bool:

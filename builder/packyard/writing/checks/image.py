@@ -1,4 +1,4 @@
-"""Faults of images: none, a name that is no image, a stand-in that nobody replaced."""
+"""Faults of images: none, a name that is no image, a stand-in that nobody replaced, a tag that moves."""
 
 from __future__ import annotations
 
@@ -24,22 +24,20 @@ _STAND_IN = re.compile(
 
 
 def check(parsed: Parsed) -> Iterator[Finding]:
-    """Find images that cannot be pulled."""
+    """Find images that cannot be pulled, or whose tags move."""
     for root in parsed.objects:
         for pod in parsed.pods_of(root):
             for container in pod.containers:
-                yield from _image(container, root, pod, parsed)
+                image = container.scalar("image")
+                label = f"container {name!r}" if (name := container.text("name")) else "the container"
+                if image and image.value not in ("", "null", "~"):
+                    yield from _image(image, container, label, parsed)
+                elif _must_have(image, root, pod, parsed):
+                    place = container.entry("image") or container
+                    yield breach("no-image", place, f"{label} has no image", "name it, or bind a setter")
 
 
-def _image(container: MappingNode, root: MappingNode, pod: Pod[MappingNode], parsed: Parsed) -> Iterator[Finding]:
-    entry = container.entry("image")
-    image = entry.value if entry else None
-    label = f"container {name!r}" if (name := container.text("name")) else "the container"
-    if not isinstance(image, Scalar) or not image.value or image.value in ("null", "~"):
-        if _must_have(image, root, pod, parsed):
-            place = entry or container
-            yield breach("no-image", place, f"{label} has no image", "name it, or bind a setter")
-        return
+def _image(image: Scalar, container: MappingNode, label: str, parsed: Parsed) -> Iterator[Finding]:
     reference = parsed.image(image.value)
     if _TEMPLATED.search(reference):
         return
@@ -50,12 +48,23 @@ def _image(container: MappingNode, root: MappingNode, pod: Pod[MappingNode], par
     elif not images.is_valid(reference):
         message = f"{reference!r} of {label} is not the name of an image"
         yield breach("invalid-image", image, message, "REGISTRY/NAME:TAG")
+    parts = images.parse(reference)
+    if not parts.is_moving or parsed.waits(image):
+        return
+    node, policy = container.get("imagePullPolicy"), container.text("imagePullPolicy")
+    if node and policy == "Always":
+        message = f"the image of {label} is pulled at each start, as its tag moves"
+        yield breach("pulled-each-time", node, message, "use a tag that does not move, or say why")
+    elif policy != "Always":
+        what = f"the tag {parts.tag!r}" if parts.tag else "an image without a tag"
+        message = f"{what} of {label} moves: what runs tomorrow is another program, or an older one that a node kept"
+        yield breach("moving-tag", image, message, "name a tag that does not move, or imagePullPolicy: Always")
 
 
-def _must_have(image: object, root: MappingNode, pod: Pod[MappingNode], parsed: Parsed) -> bool:
+def _must_have(image: Scalar | None, root: MappingNode, pod: Pod[MappingNode], parsed: Parsed) -> bool:
     """Say whether a container needs an image: not where another object or a setter gives one."""
-    if isinstance(image, Scalar) and parsed.changed_by(image):
+    if parsed.changed_by(image):
         return not parsed.waits(image)
-    if isinstance(image, Scalar) and image.comment and parse(image.comment.text):
+    if image and image.comment and parse(image.comment.text):
         return False
     return pod.template is not None and parsed.complete and pods.knows(kind_of(root))

@@ -10,20 +10,16 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
-from itertools import pairwise
-from pathlib import PurePosixPath
+from itertools import accumulate
 
 from packyard.core.kubernetes.kinds import KUBEFLOW, is_kind
 from packyard.core.yaml.document import mappings
 from packyard.core.yaml.node import MappingNode, Node, Scalar
 from packyard.writing.checks import variables
-from packyard.writing.checks.explanation import Severity
 from packyard.writing.checks.finding import Finding, breach
 from packyard.writing.checks.parsed import Parsed
 
-_PROCESSES = re.compile(r"(?:^|\s)(?:mpirun|mpiexec|horovodrun)\s(?:.*?\s)?--?(?:np|n)[\s=]+(\S+)", re.DOTALL)
-_PROGRAMS = ("mpirun", "mpiexec", "orterun")
-_FLAGS = ("-np", "--np", "-n", "--n")
+_PROCESSES = re.compile(r"(?s)(?:^|[\s/])(?:mpirun|mpiexec|orterun|horovodrun)\s(?:.*?\s)?--?(?:np|n)[\s=]+(\S+)")
 _REFERENCE = re.compile(r"\$[({]?([A-Za-z_][A-Za-z0-9_]*)[)}]?\Z")
 
 
@@ -61,9 +57,8 @@ def _mpi_job(root: MappingNode, parsed: Parsed) -> Iterator[Finding]:
         if count.value != processes:
             what = "more" if count.value > processes else "fewer"
             message = f"mpirun starts {count.value} processes, {what} than the {processes} slots of {hosts} workers"
-            severity: Severity = "error" if count.value > processes else "warning"
             hint = "leave the number out: mpirun fills the slots"
-            yield breach("process-count", place, message, hint, severity=severity)
+            yield breach("process-count", place, message, hint, severity="error" if what == "more" else "warning")
         elif count.setters != workers.setters | slots.setters:
             changed = ", ".join(sorted(workers.setters | slots.setters)) or "nothing"
             message = f"the number of slots changes with {changed}, and the number of processes does not"
@@ -73,20 +68,18 @@ def _mpi_job(root: MappingNode, parsed: Parsed) -> Iterator[Finding]:
 def _processes(container: MappingNode, parsed: Parsed) -> tuple[Scalar | None, _Number | None]:
     """Return the word with the number of processes that a launcher's command has, and the number."""
     texts = list(variables.words(container))
-    if any(PurePosixPath(text.value).name in _PROGRAMS for text in texts):
-        for flag, word in pairwise(texts):
-            if flag.value in _FLAGS:
-                return word, _resolved(word, word.value, container, parsed)
-    for text in texts:
-        if match := _PROCESSES.search(text.value):
-            return text, _resolved(text, match[1], container, parsed)
-    return None, None
+    match = _PROCESSES.search(" ".join(text.value for text in texts))
+    if match is None:
+        return None, None
+    ends = accumulate(len(text.value) + 1 for text in texts)
+    word = next(text for text, end in zip(texts, ends, strict=True) if match.start(1) < end)
+    return word, _resolved(word, match[1], container, parsed)
 
 
 def _resolved(word: Scalar, text: str, container: MappingNode, parsed: Parsed) -> _Number | None:
     """Return a number that is written out, or is the value of a variable."""
     if named := _REFERENCE.match(text):
-        return _number(variables.find(container, parsed).value(named[1]), parsed)
+        return _number(variables.find(container, parsed).values.get(named[1]), parsed)
     return _Number(int(text), parsed.changed_by(word)) if text.isdecimal() else None
 
 

@@ -17,12 +17,10 @@ from packyard.writing.checks import (
     claims,
     definitions,
     image,
-    keys,
     kubernetes_schema,
     kustomizations,
     launch,
     layout,
-    mounts,
     names,
     port_numbers,
     practice,
@@ -33,6 +31,7 @@ from packyard.writing.checks import (
     selectors,
     setters,
     vocabulary,
+    volumes,
     workload,
 )
 from packyard.writing.checks.applied import Applied
@@ -42,8 +41,8 @@ from packyard.writing.checks.parsed import Parsed
 
 #: The families that look at one build.
 _OF_BUILDS = (
-    *(workload, launch, names, references, selectors, port_numbers, mounts, claims, image, arguments),
-    *(keys, security, secret_texts, addresses, backends, practice),
+    *(workload, launch, names, references, selectors, port_numbers, volumes, claims, image, arguments),
+    *(secret_texts, addresses, backends, practice),
 )
 
 
@@ -112,6 +111,7 @@ def _by_schema(
     refused = {_place(item) for item in by_schema if item.rule == "server-refuses"}
     own = [rule for judge in judges for rule in judge.rules]
     yield from (item for item in by_schema if _place(item) not in explained)
+    yield from security.check(parsed, applied)
     for item in rows.check(applied, own):
         is_told = _place(item) in refused or (item.rule == "server-refuses" and _place(item) in explained)
         if not is_told and (item.rule != "rule-without-answer" or item.file not in wrong):

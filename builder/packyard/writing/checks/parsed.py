@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import posixpath
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from copy import copy
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 from packyard.core.errors import InputError, Problem
 from packyard.core.kubernetes import pods
 from packyard.core.kubernetes.kinds import is_kind, name_of
 from packyard.core.kubernetes.pods import Pod
 from packyard.core.yaml import aliases
-from packyard.core.yaml.document import all_comments, check_keys, parse_file
-from packyard.core.yaml.node import Comment, Document, MappingNode, Node, Source
+from packyard.core.yaml.document import check_keys, parse_file
+from packyard.core.yaml.node import Document, MappingNode, Node
 from packyard.using.setters import fields
 from packyard.using.setters.comment import is_marked
 from packyard.using.setters.definition import Definitions
@@ -25,7 +25,7 @@ from packyard.writing.checks.builds import Build
 from packyard.writing.checks.finding import Finding, finding
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Parsed:
     """What a package holds; ``krmfile`` is None where it cannot be read. ``of`` narrows it to one build.
 
@@ -34,19 +34,34 @@ class Parsed:
 
     where: str  # stands before paths in messages
     krmfile: Krmfile | None
+    definitions: Definitions  # of the Krmfile; none where it cannot be read
     files: Mapping[str, Sequence[Document]]  # by path, without what cannot be read
-    comments: tuple[tuple[Source, Comment], ...]
-    behind_headers: tuple[Problem, ...]  # setter comments where they bind nothing
-    bound: tuple[Binding, ...]
-    objects: tuple[MappingNode, ...]  # the Kubernetes objects that are built, whole ones
-    complete: bool  # whether no object can come from elsewhere, or be changed on the way
-    unreadable: tuple[Finding, ...]
-    builds: tuple[Build, ...]
+    bound: Sequence[tuple[Node | None, Binding]]  # the fields that comments bind, each with its document's root
+    unreadable: Sequence[Finding]
+    builds: Sequence[Build]
     rewritten: Mapping[str, Sequence[Problem]]  # what kustomize would write otherwise, by path: see `layout`
     reached: Mapping[int, frozenset[str]]  # the setters that change each bound field, by its node
-    pods: Mapping[int, list[Pod[MappingNode]]]  # those of each object, by its node
-    roots: Mapping[int, MappingNode]  # the root of the document of each bound field, by its node
     added: frozenset[str] = frozenset()  # files of options, which may name what their users bring
+
+    @cached_property
+    def objects(self) -> Sequence[MappingNode]:
+        """The Kubernetes objects that are built, whole ones."""
+        return list({id(root): root for build in self.builds for root in build.objects}.values())
+
+    @cached_property
+    def pods(self) -> Mapping[int, list[Pod[MappingNode]]]:
+        """The pods of each object, by its node."""
+        return {id(root): pods.find(root) for root in self.objects}
+
+    @cached_property
+    def all_pods(self) -> Sequence[Pod[MappingNode]]:
+        """The pods of all objects."""
+        return [pod for own in self.pods.values() for pod in own]
+
+    @property
+    def complete(self) -> bool:
+        """Whether no object can come from elsewhere, or be changed on the way."""
+        return not self.unreadable and all(build.complete for build in self.builds)
 
     @property
     def is_loose(self) -> bool:
@@ -67,11 +82,6 @@ class Parsed:
     def documents(self) -> list[Document]:
         """Those of all files."""
         return [document for documents in self.files.values() for document in documents]
-
-    @property
-    def definitions(self) -> Definitions:
-        """The definitions of the Krmfile; none where it cannot be read."""
-        return self.krmfile.definitions if self.krmfile else Definitions()
 
     def changed_by(self, node: Node | None) -> frozenset[str]:
         """Return the names of the setters that change a field; none where a definition is broken.
@@ -103,7 +113,7 @@ class Parsed:
 
     def of(self, build: Build) -> Parsed:
         """Return the package as if it had this build alone."""
-        return replace(self, objects=build.objects, complete=build.complete and self.complete, builds=(build,))
+        return replace(self, builds=(build,))
 
     def revised(
         self,
@@ -116,30 +126,17 @@ class Parsed:
 
         ``more`` are the definitions that comments in the files ``added`` refer to.
         """
-        gone = {id(old) for old, new in roots if old is not new}
-        fresh = [(new, _document(new)) for old, new in roots if old is not new]
-        krmfile = copy(self.krmfile)
-        if krmfile:
-            own = krmfile.definitions
-            krmfile.definitions = Definitions(
-                {**more.setters, **own.setters}, {**more.substitutions, **own.substitutions}
-            )
-        bound = [binding for binding in self.bound if id(self.roots.get(id(binding.node))) not in gone]
-        by_root = [(root, binding) for root, document in fresh for binding in fields.find(document)]
-        bound += [binding for _, binding in by_root]
-        reached = {**self.reached, **_reached((binding for _, binding in by_root), krmfile)}
-        build = replace(build, objects=tuple(root for _, root in roots))
+        fresh = [_document(new) for old, new in roots if old is not new]
+        own = self.definitions
+        definitions = Definitions({**more.setters, **own.setters}, {**more.substitutions, **own.substitutions})
+        bound = _bound(fresh)
         return replace(
             self,
-            krmfile=krmfile,
-            files={**self.files, "": [document for _, document in fresh]},
-            bound=tuple(bound),
-            objects=build.objects,
-            complete=build.complete and self.complete,
-            builds=(build,),
-            reached=reached,
-            pods={id(root): pods.find(root) for root in build.objects},
-            roots={**self.roots, **{id(binding.node): root for root, binding in by_root}},
+            definitions=definitions,
+            files={**self.files, "": fresh},
+            bound=[*self.bound, *bound],
+            builds=(replace(build, objects=tuple(root for _, root in roots)),),
+            reached={**self.reached, **_reached(bound, definitions if self.krmfile else None)},
             added=added,
         )
 
@@ -153,60 +150,33 @@ def parse(package: PackageFiles) -> Parsed:
     except InputError as error:
         unreadable += findings(error)
     rewritten = {package.name: layout.find(krmfile.documents)} if krmfile else {}
-    files: dict[str, _ParsedFile] = {}
+    files: dict[str, Sequence[Document]] = {}
+    bound: list[tuple[Node | None, Binding]] = []
     for path, data in package.resources.items():
         try:
             name = package.where + path
-            files[path] = _parse_file(data, posixpath.normpath(name) if path.startswith("..") else name)
+            documents = parse_file(data, posixpath.normpath(name) if path.startswith("..") else name)
+            own = _bound(documents if is_marked(data) else ())
+            rewritten[path] = layout.find(documents) if own else []  # before aliases are followed
+            for document in documents:
+                check_keys(document)
+                aliases.follow(document)
         except InputError as error:
             unreadable += findings(error)
-    documents = {path: file.documents for path, file in files.items()}
-    bound = [binding for file in files.values() for binding in file.bound]
-    all_builds = builds.find(package.resources, documents, is_loose=not package.name)
-    objects = {id(root): root for build in all_builds for root in build.objects}
+        else:
+            files[path] = documents
+            bound += own
     return Parsed(
         where=package.where,
         krmfile=krmfile,
-        files=documents,
-        comments=tuple(comment for file in files.values() for comment in file.comments),
-        behind_headers=tuple(problem for file in files.values() for problem in file.behind_headers),
-        bound=tuple(bound),
-        objects=tuple(objects.values()),
-        complete=not unreadable,
-        unreadable=tuple(unreadable),
-        builds=tuple(all_builds),
-        rewritten={**rewritten, **{path: file.rewritten for path, file in files.items()}},
-        reached=_reached(bound, krmfile),
-        pods={key: pods.find(root) for key, root in objects.items()},
-        roots={key: root for file in files.values() for key, root in file.roots.items()},
+        definitions=krmfile.definitions if krmfile else Definitions(),
+        files=files,
+        bound=bound,
+        unreadable=unreadable,
+        builds=builds.find(package.resources, files, is_loose=not package.name),
+        rewritten=rewritten,
+        reached=_reached(bound, krmfile.definitions if krmfile else None),
     )
-
-
-@dataclass(frozen=True, slots=True)
-class _ParsedFile:
-    """What `Parsed` has of one file."""
-
-    documents: list[Document]
-    bound: list[Binding]
-    roots: dict[int, MappingNode]
-    comments: list[tuple[Source, Comment]]
-    behind_headers: list[Problem]
-    rewritten: Sequence[Problem]
-
-
-def _parse_file(data: bytes, name: str) -> _ParsedFile:
-    documents = parse_file(data, name)
-    marked = documents if is_marked(data) else ()
-    by_root = [(document.root, binding) for document in marked for binding in fields.find(document)]
-    roots = {id(binding.node): root for root, binding in by_root if isinstance(root, MappingNode)}
-    comments = [(document.source, comment) for document in documents for comment in _comments(document)]
-    with_headers = documents if fields.HEADER_MARK.search(data) else ()
-    behind_headers = list(fields.behind_headers(with_headers))
-    rewritten = layout.find(documents) if by_root else []  # before aliases are followed
-    for document in documents:
-        check_keys(document)
-        aliases.follow(document)
-    return _ParsedFile(documents, [binding for _, binding in by_root], roots, comments, behind_headers, rewritten)
 
 
 def _document(root: MappingNode) -> Document:
@@ -215,18 +185,18 @@ def _document(root: MappingNode) -> Document:
     return document
 
 
-def _comments(document: Document) -> Iterator[Comment]:
-    if "#" in document.source.text:  # most have none
-        yield from all_comments(document)
+def _bound(documents: Iterable[Document]) -> list[tuple[Node | None, Binding]]:
+    return [(document.root, binding) for document in documents for binding in fields.find(document)]
 
 
-def _reached(bound: Iterable[Binding], krmfile: Krmfile | None) -> dict[int, frozenset[str]]:
+def _reached(
+    bound: Iterable[tuple[Node | None, Binding]], definitions: Definitions | None
+) -> dict[int, frozenset[str]]:
     """Return the names of the setters that change each field, as `Parsed.changed_by` does."""
-    if krmfile is None:
-        return {id(binding.node): frozenset((binding.reference.name,)) for binding in bound}
+    if definitions is None:
+        return {id(binding.node): frozenset((binding.reference.name,)) for _, binding in bound}
     setters: dict[int, frozenset[str]] = {}
-    definitions = krmfile.definitions
-    for binding in bound:
+    for _, binding in bound:
         definition = definitions.resolve(binding.reference)
         try:
             setters[id(binding.node)] = definitions.setters_of(definition) if definition else frozenset()

@@ -20,11 +20,10 @@ ASKED = ("httpGet", "tcpSocket", "grpc")
 
 def check(parsed: Parsed) -> Iterator[Finding]:
     """Find ports that do not fit together, now or after a set."""
-    for root in parsed.objects:
-        for pod in parsed.pods_of(root):
-            for container in pod.containers:
-                yield from _probes(container, parsed)
-                yield from _untold(container, pod, parsed)
+    for pod in parsed.all_pods:
+        for container in pod.containers:
+            yield from _probes(container, parsed)
+            yield from _untold(container, pod, parsed)
 
 
 def _probes(container: MappingNode, parsed: Parsed) -> Iterator[Finding]:

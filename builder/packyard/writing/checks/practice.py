@@ -1,4 +1,4 @@
-"""Good practice that no schema checks: limits, labels, a command, no token, no moving tag.
+"""Good practice that no schema checks: labels, no token, no deadlines, no root.
 
 Most findings are warnings: a cluster accepts such objects, and their users have the trouble.
 """
@@ -8,14 +8,13 @@ from __future__ import annotations
 import re
 from collections.abc import Container, Iterable, Iterator
 
-from packyard.core.kubernetes import images, pods
+from packyard.core.kubernetes import pods
 from packyard.core.kubernetes.kinds import CORE, LASTING, RBAC, is_kind, kind_of, names
 from packyard.core.kubernetes.pods import Pod
 from packyard.core.yaml.document import entries, walk
 from packyard.core.yaml.node import Entry, MappingNode, Node, Scalar
 from packyard.writing.checks import variables
 from packyard.writing.checks.finding import Finding, breach
-from packyard.writing.checks.mounts import confinement
 from packyard.writing.checks.parsed import Parsed
 
 _LABELS = ("app.kubernetes.io/name", "app.kubernetes.io/instance")
@@ -44,9 +43,7 @@ def check(parsed: Parsed) -> Iterator[Finding]:
             if is_known and not pod.is_argo and pod.spec.text("serviceAccountName", "default") not in trusted:
                 yield from _token(pod.spec, silent)
             for container in pod.containers:
-                label = f"container {container.text('name')!r}" if container.text("name") else "the container"
-                yield from _image(container, label, parsed)
-                yield from _user(container, label, pod)
+                yield from _user(container, pod)
 
 
 def _labelled(node: MappingNode, root: MappingNode, what: str) -> Iterator[Finding]:
@@ -95,26 +92,14 @@ def _token(spec: MappingNode, silent: Container[str]) -> Iterator[Finding]:
     yield breach("token-mounted", place or spec, message, "automountServiceAccountToken: false")
 
 
-def _image(container: MappingNode, label: str, parsed: Parsed) -> Iterator[Finding]:
-    image = container.scalar("image")
-    if not image or not image.value or parsed.waits(image):
-        return
-    reference = images.parse(parsed.image(image.value))
-    if not reference.is_moving:
-        return
-    node, policy = container.get("imagePullPolicy"), container.text("imagePullPolicy")
-    if node and policy == "Always":
-        message = f"the image of {label} is pulled at each start, as its tag moves"
-        yield breach("pulled-each-time", node, message, "use a tag that does not move, or say why")
-    elif policy != "Always":
-        what = f"the tag {reference.tag!r}" if reference.tag else "an image without a tag"
-        message = f"{what} of {label} moves: what runs tomorrow is another program, or an older one that a node kept"
-        yield breach("moving-tag", image, message, "name a tag that does not move, or imagePullPolicy: Always")
-
-
-def _user(container: MappingNode, label: str, pod: Pod[MappingNode]) -> Iterator[Finding]:
+def _user(container: MappingNode, pod: Pod[MappingNode]) -> Iterator[Finding]:
     """Find a container that may run as root."""
-    user, promise = (confinement(container, pod, field) for field in ("runAsUser", "runAsNonRoot"))
+    label = f"container {name!r}" if (name := container.text("name")) else "the container"
+    contexts = [context for holder in (container, pod) if (context := holder.get("securityContext"))]
+    user, promise = (
+        next((own for context in contexts if (own := context.scalar(field)) and own.value), None)
+        for field in ("runAsUser", "runAsNonRoot")
+    )
     is_confined = promise is not None and promise.value == "true"
     if is_confined and user and user.value == "0":
         message = f"{label} is user 0, which runAsNonRoot refuses: it never starts"

@@ -25,12 +25,11 @@ from packyard.core.kubernetes.kinds import (
     is_kind,
     kind_of,
     name_of,
-    names,
     namespace_of,
     of,
 )
 from packyard.core.kubernetes.name_fields import ALWAYS_THERE, HOLDERS, NAMES, TYPED
-from packyard.core.yaml.document import entries, mappings, walk
+from packyard.core.yaml.document import entries, items, mappings, walk
 from packyard.core.yaml.node import Entry, MappingNode, Node, Scalar
 from packyard.core.yaml.values import is_null
 from packyard.using.setters.comment import parse
@@ -49,22 +48,27 @@ _REQUIREMENTS = of(CORE, "Secret", "PersistentVolumeClaim", "PersistentVolume")
 
 @dataclass(frozen=True, slots=True)
 class _Field:
-    """A field that names an object of a kind, or a list of such names; in ``holders`` alone, if there are any."""
+    """A field that names an object of a kind, by its value or the first of these keys, or a list of such fields.
+
+    It does in ``holders`` alone, if there are any.
+    """
 
     kind: Kind
+    keys: Sequence[str] = ()
     holders: Sequence[Kind] = ()
     is_list: bool = False
 
 
-#: The fields whose value is a name. Those of `HOLDERS` and `TYPED` are mappings with one.
+#: The fields that name an object of one kind. Those of `TYPED` say which kind.
 _FIELDS = {
     **{field: _Field((CORE, kind)) for field, kind in NAMES.items()},
-    "serviceName": _Field((CORE, "Service"), of(APPS, "StatefulSet")),
-    "volumeName": _Field((CORE, "PersistentVolume"), of(CORE, "PersistentVolumeClaim")),
-    "imagePullSecrets": _Field((CORE, "Secret"), is_list=True),
+    **{field: _Field((CORE, kind), keys) for field, (kind, keys) in HOLDERS.items()},
+    "serviceName": _Field((CORE, "Service"), holders=of(APPS, "StatefulSet")),
+    "volumeName": _Field((CORE, "PersistentVolume"), holders=of(CORE, "PersistentVolumeClaim")),
+    "imagePullSecrets": _Field((CORE, "Secret"), ("name",), is_list=True),
     f"{KUEUE}/queue-name": _Field((KUEUE, "LocalQueue")),
-    "clusterQueue": _Field((KUEUE, "ClusterQueue"), of(KUEUE, "LocalQueue")),
-    "flavors": _Field((KUEUE, "ResourceFlavor"), of(KUEUE, "ClusterQueue"), is_list=True),
+    "clusterQueue": _Field((KUEUE, "ClusterQueue"), holders=of(KUEUE, "LocalQueue")),
+    "flavors": _Field((KUEUE, "ResourceFlavor"), ("name",), of(KUEUE, "ClusterQueue"), is_list=True),
 }
 
 
@@ -102,19 +106,14 @@ def check(parsed: Parsed) -> Iterator[Finding]:
                 yield reference
                 continue
             of_kind, name = own.get(reference.kind, {}), reference.name.value
+            is_asked = parsed.complete and not reference.optional and not variables.is_filled_in(name)
             if name in of_kind:
                 yield from _left_behind(reference, of_kind[name], parsed)
             elif reference.is_of_cluster and not _is_meant(reference, of_kind, parsed):
                 continue
             elif parsed.complete and (kind := _of_other_kind(reference, own)):
                 yield kind
-            elif (
-                parsed.complete
-                and not variables.is_filled_in(name)
-                and not reference.optional
-                and not reference.is_known(parsed)
-                and not _is_renamed_to(name, of_kind, parsed)
-            ):
+            elif is_asked and not reference.is_known(parsed) and not _is_renamed_to(name, of_kind, parsed):
                 yield from _missing(reference, of_kind, parsed, naming)
 
 
@@ -157,15 +156,12 @@ def _references(root: MappingNode, spaces: Container[str]) -> Iterator[_Referenc
     for entry in (entry for node in walk(root) for entry in entries(node)):
         value, field = entry.value, _FIELDS.get(entry.name)
         if field and (not field.holders or kind_of(root) in field.holders):
-            for node in names(value) if field.is_list else [value]:
-                if isinstance(node, Scalar) and node.value:
-                    yield _Reference(field.kind, node)
+            for node in items(value) if field.is_list else [value]:
+                yield from _named(node, field, entry, root)
         elif entry.name in TYPED and (name := value.scalar("name")):
             kind = value.text("kind", _DEFAULTS.get(entry.name, ""))
             group = value.text("apiGroup", group_of(value.text("apiVersion", TYPED[entry.name])))
             yield _Reference((group, kind), name, kind_node=value.get("kind"))
-        elif entry.name in HOLDERS:
-            yield from _held(entry, root)
         elif entry.name == "subjects":
             for item in mappings(value):
                 name = item.scalar("name")
@@ -173,27 +169,22 @@ def _references(root: MappingNode, spaces: Container[str]) -> Iterator[_Referenc
                     yield _Reference((CORE, "ServiceAccount"), name)
 
 
-def _held(entry: Entry, root: MappingNode) -> Iterator[_Reference | Finding]:
-    """Yield the reference of a mapping that holds a name, or a finding where it holds none."""
-    value, (kind, keys) = entry.value, HOLDERS[entry.name]
-    name = next(filter(None, (_name(value, key) for key in keys)), None)
+def _named(node: Node, field: _Field, entry: Entry, root: MappingNode) -> Iterator[_Reference | Finding]:
+    """Yield the reference of a field, or a finding where a mapping that holds a name holds none."""
+    named = [node.scalar(key) for key in field.keys] if field.keys else [node]
+    name = next((scalar for scalar in named if isinstance(scalar, Scalar) and scalar.value), None)
     is_known = kind_of(root)[0] in BUILT_IN_GROUPS or pods.are_known(root)  # otherwise the field may be another
     if name:
-        is_optional = variables.is_filled_in(name.value) or value.text("optional") == "true"
-        yield _Reference((CORE, kind), name, optional=is_optional)
+        yield _Reference(field.kind, name, optional=node.text("optional") == "true")
     elif (
-        entry.name not in _LENIENT
-        and (isinstance(value, MappingNode) or is_null(value))
-        and not any(_is_unset(value, key) for key in keys)
+        entry.name in HOLDERS
+        and entry.name not in _LENIENT
+        and (isinstance(node, MappingNode) or is_null(node))
+        and not any(_is_unset(node, key) for key in field.keys)
         and is_known
     ):
-        message = f"{entry.name} does not name a {kind}: nothing is read from it"
+        message = f"{entry.name} does not name a {field.kind[1]}: nothing is read from it"
         yield breach("empty-reference", entry, message, "put its name below it, indented deeper")
-
-
-def _name(value: Node, key: str) -> Scalar | None:
-    name = value.scalar(key)
-    return name if name and name.value else None
 
 
 def _is_unset(value: Node, key: str) -> bool:

@@ -10,12 +10,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from packyard.core.errors import InputError
-from packyard.core.kubernetes import pod_security, pods
-from packyard.core.kubernetes.lenient import Object
+from packyard.core.kubernetes import pod_security
 from packyard.core.kubernetes.pods import Pod
 from packyard.core.yaml.node import Entry, MappingNode, Node
-from packyard.core.yaml.values import to_value
+from packyard.writing.checks.applied import Applied
 from packyard.writing.checks.finding import Finding, breach
 from packyard.writing.checks.parsed import Parsed
 
@@ -23,21 +21,10 @@ _MOST_NAMED = 3
 _ELSEWHERE = re.compile(r" is of the type |runAsNonRoot|user 0$")
 
 
-def check(parsed: Parsed) -> Iterator[Finding]:
+def check(parsed: Parsed, applied: Applied) -> Iterator[Finding]:
     """Find pods that a stricter level than their own refuses."""
-    for root in parsed.objects:
-        yield from _levels(root, parsed)
-
-
-def _levels(root: MappingNode, parsed: Parsed) -> Iterator[Finding]:
-    """Find pods that a stricter level than their own refuses."""
-    own_pods = parsed.pods_of(root)
-    try:
-        value = to_value(root) if own_pods else {}
-    except InputError:  # which other checks report
-        return
-    plain: list[Pod[Object]] = pods.find(value) if isinstance(value, dict) else []
-    for pod, as_value in zip(own_pods, plain, strict=False):
+    both = [pair for item in applied.objects for pair in zip(parsed.pods_of(item.root), item.pods, strict=False)]
+    for pod, as_value in both:
         level = pod_security.find([as_value])
         objections = [objection for objection in level.objections if not _ELSEWHERE.search(objection)] if level else []
         if level is None or not objections:

@@ -12,6 +12,7 @@ from packyard.core.kubernetes.kinds import (
     KUEUE,
     NETWORKING,
     POLICY,
+    called,
     is_kind,
     kind_of,
     name_of,
@@ -21,7 +22,7 @@ from packyard.core.kubernetes.kinds import (
 from packyard.core.kubernetes.pods import Pod
 from packyard.core.yaml.document import entries, mappings
 from packyard.core.yaml.node import Entry, MappingNode, Node, Scalar
-from packyard.writing.checks.explanation import Severity
+from packyard.using.kustomize.selector import identity
 from packyard.writing.checks.finding import Finding, breach
 from packyard.writing.checks.parsed import Parsed
 
@@ -48,8 +49,7 @@ _MONITORING = of("monitoring.coreos.com", "ServiceMonitor", "PodMonitor", "Prome
 
 def check(parsed: Parsed) -> Iterator[Finding]:
     """Find Services that select no pod of the package, or that a set parts from their pods."""
-    found_pods = [pod for root in parsed.objects for pod in parsed.pods_of(root)]
-    labels = [own_labels for pod in found_pods if (own_labels := labels_of(pod))]
+    labels = [own_labels for pod in parsed.all_pods if (own_labels := labels_of(pod))]
     operated = any(_is_operated(root, parsed) for root in parsed.objects)
     for root in parsed.objects:
         selector = root.mapping(*_CHOOSING.get(kind_of(root), ("",)))
@@ -57,11 +57,11 @@ def check(parsed: Parsed) -> Iterator[Finding]:
             is_judged = parsed.complete and not operated and bool(labels or not parsed.is_loose)
             yield from _selected(selector, labels, parsed, is_judged=is_judged)
             if is_kind(root, CORE, "Service"):
-                yield from _ports(root, selector, found_pods, parsed)
+                yield from _ports(root, selector, parsed)
         yield from _workload(root, parsed)
         if is_kind(root, APPS, "Deployment", "StatefulSet"):
             yield from _unready(root, parsed)
-    for pod in found_pods:
+    for pod in parsed.all_pods:
         yield from _spread(pod)
     yield from _overlapping(parsed)
     yield from _instances(parsed)
@@ -71,17 +71,15 @@ def _workload(root: MappingNode, parsed: Parsed) -> Iterator[Finding]:
     """Find a workload whose selector its own pods do not match, now or after a set: the API server rejects it."""
     for entry in entries(root.find("spec", "selector", "matchLabels")) if kind_of(root) in _SELECTING else ():
         label = root.scalar("spec", "template", "metadata", "labels", entry.name)
-        if not isinstance(entry.value, Scalar):
-            continue
-        if not label or label.value != entry.text:
+        if isinstance(entry.value, Scalar) and (not label or label.value != entry.text):
             has = f"has {label.value!r}" if label else "does not have"
             message = f"the selector wants label {entry.name}: {entry.text}, which the pod {has}"
             yield breach("selects-nothing", entry, message, "write the same in both", severity="error")
-        else:
+        elif label:
             yield from _parted(entry.value, entry.name, [label], "the pod", parsed)
 
 
-def _parted(node: Scalar, what: str, others: Iterable[Node | None], whose: str, parsed: Parsed) -> Iterator[Finding]:
+def _parted(node: Node, what: str, others: Iterable[Node | None], whose: str, parsed: Parsed) -> Iterator[Finding]:
     """Find a text that a set changes, and with it none of the others that it has to be like, or the other way round."""
     here, changed = parsed.changed_by(node), [parsed.changed_by(label) for label in others]
     if here not in changed:
@@ -127,39 +125,24 @@ def _overlapping(parsed: Parsed) -> Iterator[Finding]:
     for root, selector, _ in workloads if parsed.complete else ():
         first = selector.entries[0].name if selector.entries else ""
         for item, labels in having.get((first, selector.text(first)), ()):
-            if (
-                _identity(item) != _identity(root)
-                and _matches(labels, selector)
-                and namespace_of(item) == namespace_of(root)
-            ):
-                name = name_of(item)
-                what = f"{item.text('kind')} {name.value if name else ''}"
+            is_beside = identity(item) != identity(root) and namespace_of(item) == namespace_of(root)
+            if is_beside and _matches(labels, selector):
+                what = f"{item.text('kind')} {called(item)}"
                 message = f"the selector also matches the pods of {what}: a Service mixes them"
                 yield breach("selector-overlap", selector, message, "give each its own label")
                 break
 
 
-def _identity(root: MappingNode) -> tuple[str, str, str]:
-    name = name_of(root)
-    return (*kind_of(root), name.value if name else "")
-
-
-def _ports(
-    service: MappingNode, selector: MappingNode, found_pods: list[Pod[MappingNode]], parsed: Parsed
-) -> Iterator[Finding]:
+def _ports(service: MappingNode, selector: MappingNode, parsed: Parsed) -> Iterator[Finding]:
     """Find ports of a Service that no container of its pods declares, or that a set parts from the container's."""
-    containers = [container for pod in selected(selector, found_pods) for container in pod.containers]
+    containers = [container for pod in selected(selector, parsed.all_pods) for container in pod.containers]
     declared = [port for container in containers for port in mappings(container.get("ports"))]
     for port in mappings(service.find("spec", "ports")) if declared else ():
         target = port.get("targetPort") or port.get("port")
         if not isinstance(target, Scalar) or not target.value:
             continue
-        matching = [
-            item.get(field)
-            for item in declared
-            for field in ("name", "containerPort")
-            if item.text(field) == target.value
-        ]
+        fields = [(item, field) for item in declared for field in ("name", "containerPort")]
+        matching = [item.get(field) for item, field in fields if item.text(field) == target.value]
         if not matching and parsed.complete:
             names = {item.text("name") or item.text("containerPort") for item in declared} - {""}
             message = f"no container of the selected pods declares port {target.value}"
@@ -195,13 +178,12 @@ def _selected(
     selector: MappingNode, labels: list[MappingNode], parsed: Parsed, *, is_judged: bool
 ) -> Iterator[Finding]:
     """Find a selector of no pod of the package, or that a set parts from the pods."""
-    wanted = {entry.name: entry.value for entry in selector.entries if isinstance(entry.value, Scalar)}
-    matching = [label for label in labels if all(label.text(name) == value.value for name, value in wanted.items())]
+    matching = [own for own in labels if _matches(own, selector)]
     if not matching and is_judged:
         message = "no pod of the package has the labels of this selector"
         yield breach("selects-nothing", selector, message, "compare it with the pod's labels")
-    for name, value in wanted.items() if matching else ():
-        yield from _parted(value, name, [item.get(name) for item in matching], "the pods", parsed)
+    for entry in selector.entries if matching else ():
+        yield from _parted(entry.value, entry.name, [own.get(entry.name) for own in matching], "the pods", parsed)
 
 
 def _is_given(entry: Entry) -> bool:
@@ -220,14 +202,13 @@ def _instances(parsed: Parsed) -> Iterator[Finding]:
     An object whose name no set changes is one for all runs, and so is its label.
     """
     renamed = [root for root in parsed.objects if parsed.changed_by(name_of(root))]
-    holders = [item for root in renamed for item in (root, *(pod.template for pod in parsed.pods_of(root)))]
-    labels = [holder_labels for holder in holders if holder and (holder_labels := holder.mapping("metadata", "labels"))]
-    nodes = list(filter(None, (label.scalar(_INSTANCE) for label in labels)))
+    holders = [item for root in renamed for item in (root, *(pod.template for pod in parsed.pods_of(root))) if item]
+    nodes = [label for holder in holders if (label := holder.scalar("metadata", "labels", _INSTANCE))]
     setters = frozenset[str]().union(*map(parsed.changed_by, nodes))
     naming = frozenset[str]().union(*(parsed.changed_by(name_of(root)) for root in renamed))
     for node in nodes if setters or naming else ():
         if not parsed.changed_by(node):
             what = f"{_INSTANCE} of other objects" if setters else "the name of the object"
             message = f"{what} changes with {_listed(setters or naming)}, and this label does not"
-            severity: Severity = "error" if setters else "warning"
-            yield breach("reference-left-behind", node, message, "give both the same comment", severity=severity)
+            hint = "give both the same comment"
+            yield breach("reference-left-behind", node, message, hint, severity="error" if setters else "warning")

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import suppress
 
 from packyard.core.errors import InputError
 from packyard.core.kubernetes.fieldtypes import field_type
 from packyard.core.kubernetes.kinds import names as named
 from packyard.core.kubernetes.name_fields import NAMES
 from packyard.core.yaml.document import entries, walk
-from packyard.core.yaml.node import Child, Entry, Scalar
+from packyard.core.yaml.node import Child, Entry, Node, Scalar
 from packyard.using.setters.comment import SETTER_PREFIX, parse
-from packyard.using.setters.definition import Setter
+from packyard.using.setters.definition import Definitions, Setter
 from packyard.writing.checks.finding import Finding, breach
 from packyard.writing.checks.parsed import Parsed
 from packyard.writing.checks.variables import data_of
@@ -31,58 +32,45 @@ def check(parsed: Parsed) -> Iterator[Finding]:
     """Find setters that mislead their users."""
     if parsed.krmfile is None:
         return
-    entries = {
-        entry.name.removeprefix(SETTER_PREFIX): entry
-        for entry in parsed.krmfile.entries
-        if entry.name.startswith(SETTER_PREFIX)
-    }
-    setters = {name: setter for name, setter in parsed.definitions.setters.items() if name in entries}
-    yield from _described(setters, entries)
-    yield from _typed(parsed, setters, entries)
-    yield from _forgotten(parsed, setters)
-
-
-def _described(setters: dict[str, Setter], entries: dict[str, Entry]) -> Iterator[Finding]:
-    for name, setter in setters.items():
+    entries = {entry.name.removeprefix(SETTER_PREFIX): entry for entry in parsed.krmfile.entries}
+    for name, setter in parsed.definitions.setters.items():
         if not setter.description.strip():
             message = f"setter {name} has no description, which every list of parameters shows"
             yield breach("no-description", entries[name], message, "say what it is in a sentence")
-
-
-def _typed(parsed: Parsed, setters: dict[str, Setter], entries: dict[str, Entry]) -> Iterator[Finding]:
-    """Find a setter without a type whose field is a number or a switch: any text is taken for it."""
-    reported: set[str] = set()
-    for bound in parsed.bound:
-        definition = parsed.definitions.resolve(bound.reference)
-        if not isinstance(definition, Setter) or definition.type or definition.name in reported:
-            continue
-        root = parsed.roots.get(id(bound.node))
-        expected = field_type(root.text("apiVersion"), root.text("kind"), bound.path) if root else None
-        if expected in _PLAIN and not definition.schema.get("enum") and definition.name in setters:
-            reported.add(definition.name)
-            place = entries[definition.name]
-            message = f"setter {definition.name} takes any text, and a field of it has to be of type {expected}"
-            yield breach("untyped-setter", place, message, f"add type: {expected}")
-
-
-def _forgotten(parsed: Parsed, setters: dict[str, Setter]) -> Iterator[Finding]:
-    """Find a field that is like a bound one, and a key of a ConfigMap that is like a setter, which no set changes."""
+    yield from _typed(parsed, entries)
     yield from _alike(parsed)
     yield from _half_bound(parsed)
-    for root in parsed.objects:
-        for entry in data_of(root):
-            setter, node = setters.get(entry.name), entry.value
-            if setter is None or not isinstance(node, Scalar) or node.value != setter.text or not node.value:
-                continue
-            if not parsed.changed_by(node) and not _is_commented(node):
-                message = f"{entry.name} has the value of setter {entry.name}, and no set changes it"
-                yield breach("forgotten-field", node, message, "bind it, or remove the key")
+    yield from _keys(parsed)
+
+
+def _typed(parsed: Parsed, entries: dict[str, Entry]) -> Iterator[Finding]:
+    """Find a setter without a type whose field is a number or a switch: any text is taken for it."""
+    types = dict[str, str]()
+    for root, bound in parsed.bound:
+        definition = parsed.definitions.resolve(bound.reference)
+        if isinstance(definition, Setter) and not definition.type and not definition.schema.get("enum"):
+            expected = field_type(root.text("apiVersion"), root.text("kind"), bound.path) if root else None
+            if expected in _PLAIN:
+                types.setdefault(definition.name, expected)
+    for name, expected in types.items():
+        message = f"setter {name} takes any text, and a field of it has to be of type {expected}"
+        yield breach("untyped-setter", entries[name], message, f"add type: {expected}")
+
+
+def _keys(parsed: Parsed) -> Iterator[Finding]:
+    """Find a key of a ConfigMap that is like a setter, which no set changes."""
+    for entry in (entry for root in parsed.objects for entry in data_of(root)):
+        setter, node = parsed.definitions.setters.get(entry.name), entry.value
+        is_same = setter and isinstance(node, Scalar) and node.value and node.value == setter.text
+        if is_same and not parsed.changed_by(node) and not _is_commented(node):
+            message = f"{entry.name} has the value of setter {entry.name}, and no set changes it"
+            yield breach("forgotten-field", node, message, "bind it, or remove the key")
 
 
 def _alike(parsed: Parsed) -> Iterator[Finding]:
     """Find the fields that are like a bound one, or have the value of a setter."""
-    bound = {(_key(each.part), each.node.value): each for each in parsed.bound if isinstance(each.node, Scalar)}
-    names = dict(_texts(parsed))
+    bound = {(_key(each.part), each.node.value): each for _, each in parsed.bound if isinstance(each.node, Scalar)}
+    names = dict(_texts(parsed.definitions))
     every = [entry for document in parsed.documents for node in walk(document.root) for entry in entries(node)]
     local = {id(name) for entry in every if entry.name in _LOCAL for name in named(entry.value)}
     for entry in every:
@@ -117,19 +105,12 @@ def _half_bound(parsed: Parsed) -> Iterator[Finding]:
                 yield breach("forgotten-field", fixed, message, f"bind it to {names} as well")
 
 
-def _texts(parsed: Parsed) -> Iterator[tuple[str, str]]:
+def _texts(definitions: Definitions) -> Iterator[tuple[str, str]]:
     """Yield the texts that setters and substitutions make, with their names."""
-    yield from ((setter.text, name) for name, setter in parsed.definitions.setters.items())
-    yield from _expanded(parsed)
-
-
-def _expanded(parsed: Parsed) -> Iterator[tuple[str, str]]:
-    """Yield the texts that substitutions make, with their names."""
-    for name, substitution in parsed.definitions.substitutions.items():
-        try:
-            yield parsed.definitions.expand(substitution), name
-        except InputError:  # which `setters` reports
-            continue
+    yield from ((setter.text, name) for name, setter in definitions.setters.items())
+    for name, substitution in definitions.substitutions.items():
+        with suppress(InputError):  # which `setters` reports
+            yield definitions.expand(substitution), name
 
 
 def _is_distinct(entry: Entry) -> bool:
@@ -138,7 +119,7 @@ def _is_distinct(entry: Entry) -> bool:
     return entry.name in _NUMBERED or (len(entry.text) >= _DISTINCT and not is_reference)
 
 
-def _is_commented(node: Scalar) -> bool:
+def _is_commented(node: Node) -> bool:
     return node.comment is not None and parse(node.comment.text) is not None
 
 

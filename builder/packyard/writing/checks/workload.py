@@ -12,7 +12,6 @@ from packyard.core.yaml.document import entries, walk
 from packyard.core.yaml.node import MappingNode, Scalar
 from packyard.using.kustomize import selector
 from packyard.writing.checks.builds import Build
-from packyard.writing.checks.explanation import Severity
 from packyard.writing.checks.finding import Finding, breach
 from packyard.writing.checks.parsed import Parsed
 
@@ -55,11 +54,9 @@ def _objects(build: Build) -> Iterator[Finding]:
         if first is not name:
             hint = f"also at {first.place}"
             message = f"{root.text('kind')} {name.value!r} occurs twice"
-            severity: Severity = "error"
-            if not build.kustomizations and first.source is not name.source:
-                severity = "warning"
-                message += " in this folder: of the two, the one applied last counts"
-            yield breach("duplicate-name", name, message, hint, severity=severity)
+            is_open = not build.kustomizations and first.source is not name.source
+            message += " in this folder: of the two, the one applied last counts" if is_open else ""
+            yield breach("duplicate-name", name, message, hint, severity="warning" if is_open else "error")
 
 
 def _namespaces(build: Build, parsed: Parsed) -> Iterator[Finding]:
@@ -129,5 +126,5 @@ def _twice(what: str, called: list[Scalar]) -> Iterator[Finding]:
     for name in called:
         counted[name.value] += 1
         if counted[name.value] > 1:
-            severity: Severity = "warning" if what == "variable" else "error"
-            yield breach("duplicate-name", name, f"{what} {name.value!r} occurs twice", severity=severity)
+            message = f"{what} {name.value!r} occurs twice"
+            yield breach("duplicate-name", name, message, severity="warning" if what == "variable" else "error")

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import posixpath
 import re
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import replace
@@ -31,7 +32,11 @@ _NAME = re.compile(r"\w+")
 
 def check(files: Mapping[str, bytes]) -> Iterator[Finding]:
     """Find what is wrong with YAML files and Krmfiles; any other file may name a definition."""
-    krmfiles = {name: _parse(name, data) for name, data in files.items() if posixpath.basename(name) == KRMFILE}
+    krmfiles = {
+        name: parse(PackageFiles(data, {}, name.removesuffix(KRMFILE)))
+        for name, data in files.items()
+        if posixpath.basename(name) == KRMFILE
+    }
     values = _values(krmfiles.values())
     for name, data in files.items():
         if name in krmfiles:
@@ -62,16 +67,14 @@ def _sort(text: str) -> str:
 
 def _values(krmfiles: Iterable[Parsed]) -> dict[str, str]:
     """Return the default of each setter that all Krmfiles give the same one."""
-    by_name: dict[str, set[str]] = {}
-    for setter in (setter for krmfile in krmfiles for setter in krmfile.definitions.setters.values()):
-        by_name.setdefault(setter.name, set()).add(setter.text)
-    return {name: values.pop() for name, values in by_name.items() if len(values) == 1}
+    values = {(setter.name, setter.text) for krmfile in krmfiles for setter in krmfile.definitions.setters.values()}
+    counted = Counter(name for name, _ in values)
+    return {name: value for name, value in values if counted[name] == 1}
 
 
 def _definitions(name: str, parsed: Parsed) -> Iterator[Finding]:
-    for of_definition in [*setters.check(parsed, shipped=True), *definitions.check(parsed)]:
-        if of_definition.rule in _OF_DEFINITIONS:
-            yield replace(of_definition, fix="")
+    found = [*setters.check(parsed, shipped=True), *definitions.check(parsed)]
+    yield from (replace(item, fix="") for item in found if item.rule in _OF_DEFINITIONS)
     for setter in parsed.definitions.setters.values():
         if setter.required and setter.example is None and setter.description:
             message = f"setter {setter.name} is required and has no example, for commands of pages and for checks"
@@ -82,22 +85,14 @@ def _definitions(name: str, parsed: Parsed) -> Iterator[Finding]:
         yield breach("invalid-rule", rules, message, "put them into that of a base, an overlay or a package")
 
 
-def _parse(name: str, data: bytes) -> Parsed:
-    where = name.removesuffix(KRMFILE)
-    return parse(PackageFiles(data, {}, where))
-
-
 def _unused(files: Mapping[str, bytes], krmfiles: Mapping[str, Parsed]) -> Iterator[Finding]:
     """Find definitions whose names stand nowhere else."""
-    counted: dict[str, int] = {}
-    for data in files.values():
-        for word in set(_NAME.findall(data.decode("utf-8", "replace"))):
-            counted[word] = counted.get(word, 0) + 1
+    counted = Counter(word for data in files.values() for word in set(_NAME.findall(data.decode("utf-8", "replace"))))
     for name, parsed in krmfiles.items():
         text = files[name].decode("utf-8", "replace")
         for entry in parsed.krmfile.entries if parsed.krmfile else ():
             word = entry.name.removeprefix(SETTER_PREFIX).removeprefix(SUBSTITUTION_PREFIX)
-            if counted.get(word, 0) <= 1 and not _elsewhere(text, entry.name, word):
+            if counted[word] <= 1 and not _elsewhere(text, entry.name, word):
                 message = f"nothing in the workspace names {word}"
                 yield breach("unused-definition", entry, message, "remove it", severity="warning")
 

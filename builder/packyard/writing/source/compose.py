@@ -45,16 +45,17 @@ from packyard.writing.source.option import Options
 from packyard.writing.source.package import Package, UseCase
 from packyard.writing.source.preset import Preset
 from packyard.writing.source.words import UndefinedError, Words, read
-from packyard.writing.source.workspace import STORAGE, Workspace
+from packyard.writing.source.workspace import FOLDERS, STORAGE, Workspace
 
 _HEAD = "# the parameters of this use case: packyard set . NAME=VALUE"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Composed:
     """The files of one use case by their name, and the objects in them as (kind, file).
 
-    Files that its kustomization does not list are ``beside`` the others, for users to add.
+    Files that its kustomization does not list are ``beside`` the others, for users to add. ``idle`` are patches that
+    reach nothing in it.
     """
 
     use_case: UseCase
@@ -66,6 +67,10 @@ class Composed:
     description: str = ""
     shared: Mapping[str, bytes] = field(default_factory=dict)  # what it shares, with what it adds
     requires: tuple[Required, ...] = ()  # as its authors say
+    named: Mapping[str, SourceObject] = field(default_factory=dict)  # what files of objects were written from
+    sources: Sequence[SourceObject] = ()  # the objects before words were folded
+    idle: Sequence[Idle] = ()
+    words: Words
 
     @property
     def resources(self) -> dict[str, bytes]:
@@ -100,35 +105,23 @@ class ComposedPackage:
 
 def compose(workspace: Workspace, package: Package) -> ComposedPackage:
     """Compose a package; values that none of its use cases can use are refused, and presets that do not fit."""
-    unfolded = [make(workspace, package, use_case) for use_case in package.use_cases]
-    _check_values(package, unfolded)
-    composed = tuple(item.composed for item in unfolded)
+    composed = tuple(make(workspace, package, use_case) for use_case in package.use_cases)
+    _check_values(package, composed)
     presets = preset.read_all(workspace.sources, package)
     preset.check(presets, {item.use_case.path: (item.definitions, item.rules) for item in composed})
-    nothing = [part for item in unfolded for part in item.idle]
-    objects = {item.composed.use_case.path: item.objects for item in unfolded}
+    nothing = [part for item in composed for part in item.idle]
+    objects = {item.use_case.path: item.sources for item in composed}
     options = option.gather(workspace, dict(sorted(objects.items())), nothing)
-    programs = program.files(workspace.sources, [item.objects for item in unfolded])
+    programs = program.files(workspace.sources, objects.values())
     return ComposedPackage(package, composed, options, presets, programs, idle.join(nothing))
 
 
-@dataclass(frozen=True, slots=True)
-class Unfolded:
-    """A use case, its objects before words were folded, by their files, and what was idle in it."""
-
-    composed: Composed
-    named: Mapping[str, SourceObject]  # also those beside the others
-    objects: list[SourceObject]
-    idle: list[Idle]
-    words: Words
-
-
-def make(workspace: Workspace, package: Package, use_case: UseCase) -> Unfolded:
+def make(workspace: Workspace, package: Package, use_case: UseCase) -> Composed:
     """Compose a use case; one without a storage that lacks what storages define is told to name one."""
     try:
         return _make(workspace, package, use_case)
     except UndefinedError as error:
-        sources, folders = workspace.sources, workspace.part_dirs(f"overlays/{STORAGE}")
+        sources, folders = workspace.sources, workspace.part_dirs(FOLDERS[STORAGE])
         krmfiles = {name: parts.read_krmfile(sources, folder) for name, folder in folders.items()}
         defining = [name for name, data in krmfiles.items() if data and {*error.names} & {*read(data, sources.memo)}]
         if use_case.storage or not defining:
@@ -138,7 +131,7 @@ def make(workspace: Workspace, package: Package, use_case: UseCase) -> Unfolded:
         raise InputError(Problem(message, file=package.file, line=use_case.line, hint=hint)) from error
 
 
-def _make(workspace: Workspace, package: Package, use_case: UseCase) -> Unfolded:
+def _make(workspace: Workspace, package: Package, use_case: UseCase) -> Composed:
     sources, memo = workspace.sources, workspace.sources.memo
     base, overlays = _parts(workspace, package, use_case)
     objects, nothing = _objects(workspace, package, use_case, base, overlays)
@@ -161,7 +154,7 @@ def _make(workspace: Workspace, package: Package, use_case: UseCase) -> Unfolded
     files[kustomization.FILE] = _kustomization(use_case, named.keys() - shared.keys(), programs)
     if setters:
         files[KRMFILE] = reached_definitions.write(_HEAD, reached.sections, rules)
-    composed = Composed(
+    return Composed(
         use_case=use_case,
         files=files,
         objects=tuple((item.identity[1], name) for name, item in sorted(named.items()) if name in own),
@@ -171,9 +164,11 @@ def _make(workspace: Workspace, package: Package, use_case: UseCase) -> Unfolded
         description=sentence.of(use_case, base, overlays),
         shared={**shared, **set_fields(shared, reached.definitions, setters, memo).files},
         requires=tuple(dict.fromkeys([*package.requires, *required.gather(krmfiles, memo)])),
+        named={name: part for name, item in by_file.items() if (part := program.own(item))},
+        sources=objects,
+        idle=nothing,
+        words=words,
     )
-    with_own = {name: part for name, item in by_file.items() if (part := program.own(item))}
-    return Unfolded(composed, with_own, objects, nothing, words)
 
 
 def _rules(
@@ -193,9 +188,7 @@ def _kustomization(use_case: UseCase, resources: Iterable[str], programs: Iterab
 
 def _parts(workspace: Workspace, package: Package, use_case: UseCase) -> tuple[Part, list[Part]]:
     """Read the base and the overlays of a use case."""
-    base = parts.read(workspace.sources, workspace.base_dir(use_case.base), "Kustomization")
-    folders = (workspace.overlay_dir(*overlay) for overlay in use_case.overlays)
-    overlays = [parts.read(workspace.sources, folder, "Component") for folder in folders]
+    base, *overlays = (parts.of(workspace, path) for path in use_case.parts)
     if sum(part.size for part in (base, *overlays)) > parts.MAX_PARTS:
         message = f"use case {use_case.path} is made of more than {parts.MAX_PARTS} kustomizations"
         raise InputError(Problem(message, file=package.file, line=use_case.line))
@@ -214,7 +207,11 @@ def _objects(
 ) -> tuple[list[SourceObject], list[Idle]]:
     """Return the objects of a use case, and which patches of its parts reach nothing; its package's own have to."""
     items, nothing = begun(workspace.sources, base, overlays)
-    _check_storage(workspace.sources, package, use_case, base, overlays)
+    roots = [item.root for item in items if not item.is_local]
+    if use_case.storage and pods.find_all(roots) and changes_nothing(workspace.sources, base, overlays):
+        message = f"storage {use_case.storage} changes nothing in {use_case.name}"
+        hint = f"have it patch {' or '.join(sorted({root.text('kind') for root in roots}))}, or leave it out"
+        raise InputError(Problem(message, file=package.file, line=use_case.line, hint=hint))
     own: list[Idle] = []
     added = Part(package.folder, patches=use_case.patches, pods=use_case.pods)
     objects = accumulate(added, [item.copy() for item in items], own)
@@ -235,27 +232,13 @@ def _misnamed(use_case: UseCase, objects: Iterable[SourceObject]) -> Iterator[Pr
                     yield no_container(root, container, others)
 
 
-def _check_storage(sources: Sources, package: Package, use_case: UseCase, base: Part, overlays: Sequence[Part]) -> None:
-    """Refuse a storage whose patches change nothing of what a use case with pods has without it."""
-    if not use_case.storage or not has_patches(overlays[-1]):  # else it is there for its definitions
-        return
+def changes_nothing(sources: Sources, base: Part, overlays: Sequence[Part]) -> bool:
+    """Say whether the last overlay is there to change objects, not for its definitions alone, and changes none."""
     stages = (begun(sources, base, stage)[0] for stage in (overlays[:-1], overlays))
     before, after = ([item.root for item in objects if not item.is_local] for objects in stages)
-    if changes_nothing(before, after):
-        message = f"storage {use_case.storage} changes nothing in {use_case.name}"
-        hint = f"have it patch {' or '.join(sorted({root.text('kind') for root in after}))}, or leave it out"
-        raise InputError(Problem(message, file=package.file, line=use_case.line, hint=hint))
-
-
-def changes_nothing(before: Sequence[MappingNode], after: Sequence[MappingNode]) -> bool:
-    """Say whether a storage leaves objects with pods as they were."""
-    return bool(pods.find_all(after)) and is_same(before, after)
-
-
-def has_patches(part: Part) -> bool:
-    """Say whether a part changes objects; otherwise it is there for its definitions."""
-    own = part.patches or part.pods or part.replacements
-    return bool(own) or any(map(has_patches, (*part.resources, *part.components)))
+    return is_same(before, after) and any(
+        part.patches or part.pods or part.replacements for part in overlays[-1].parts()
+    )
 
 
 def _layers(workspace: Workspace, package: Package, base: Part, overlays: Sequence[Part]) -> list[list[KrmfileData]]:
@@ -279,9 +262,9 @@ def begun(sources: Sources, base: Part, overlays: Sequence[Part]) -> tuple[list[
     return sources.once(("objects", *(item.folder for item in (base, *overlays))), make)
 
 
-def _check_values(package: Package, use_cases: Sequence[Unfolded]) -> None:
+def _check_values(package: Package, use_cases: Sequence[Composed]) -> None:
     """Refuse a value that none of the use cases it is given to can use."""
-    given = [(item, value.line, name) for item in use_cases for name, value in item.composed.use_case.setters.items()]
+    given = [(item, value.line, name) for item in use_cases for name, value in item.use_case.setters.items()]
     used = {(line, name) for item, line, name in given if item.words.is_used(name)}
     unknown = {(line, name) for _, line, name in given if line} - used
     known = {name for item in use_cases for name in item.words.known}

@@ -39,7 +39,7 @@ CONTENT = ("bases", "overlays", "crds", "docs/readme", "Krmfile", WORKSPACE, "LI
 MOST, DEEPEST = 50, 8
 
 #: What editors, systems and pip leave beside files.
-_LEFT = re.compile(r"(^|/)(\.|__pycache__(/|$))|~$")
+LEFT = re.compile(r"(^|/)(\.|__pycache__(/|$))|~(/|$)")
 #: What libraries are called.
 NAME = re.compile(r"[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?")
 _KEYS = ("name", "version", "digest", "from", "path")
@@ -100,7 +100,7 @@ def members(sources: Sources) -> list[Member]:
         paths = [path for path in sources.list("", "**/*") if not path.startswith(RECEIPT)]
     else:
         paths = [path for name in CONTENT for path in (name, *sources.list(name, "**/*"))]
-        paths = [path for path in paths if not _LEFT.search(path)]
+        paths = [path for path in paths if not LEFT.search(path)]
     return [
         Member(path=path, data=sources.read(path), executable=sources.is_executable(path))
         for path in paths

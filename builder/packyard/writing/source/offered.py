@@ -18,9 +18,8 @@ from packyard.using.kustomize.part import Part
 from packyard.using.setters import comment
 from packyard.writing.source import parts, words
 from packyard.writing.source.words import Word
-from packyard.writing.source.workspace import OVERLAYS, PODS, STORAGE, Workspace
+from packyard.writing.source.workspace import BASE, FOLDERS, PODS, STORAGE, Workspace
 
-BASE = "base"
 _INTERNAL = b"# packyard: internal"
 
 
@@ -49,16 +48,16 @@ def find(workspace: Workspace) -> list[Offered]:
     """Return all parts: bases first, each kind sorted by name."""
     krmfiles = parts.read_shared(workspace.sources, workspace.libraries)
     shared = words.Words(krmfiles, [], {}, workspace.sources.memo).defined
-    kinds = {BASE: "bases", **{kind: f"overlays/{kind}" for kind in OVERLAYS}}
     return [
-        _describe(workspace.sources, kind, name, folder, shared)
-        for kind, above in kinds.items()
-        for name, folder in workspace.part_dirs(above).items()
+        _describe(workspace, kind, name, shared)
+        for kind, above in FOLDERS.items()
+        for name in workspace.part_dirs(above)
     ]
 
 
-def _describe(sources: Sources, kind: str, name: str, folder: str, shared: Mapping[str, Word]) -> Offered:
-    part = parts.read(sources, folder, "Kustomization" if kind == BASE else "Component")
+def _describe(workspace: Workspace, kind: str, name: str, shared: Mapping[str, Word]) -> Offered:
+    sources, path = workspace.sources, f"{FOLDERS[kind]}/{name}"
+    part, folder = parts.of(workspace, path), workspace.part_dir(path)
     defined = {key: word for krmfile in part.krmfiles() for key, word in words.read(krmfile, sources.memo).items()}
     known = {**shared, **defined}
     names = words.named({*_asked(sources, part), *defined}, lambda name: known[name].pattern if name in known else "")

@@ -26,12 +26,13 @@ from packyard.using.kustomize.accumulate import SourceObject, accumulate, is_sam
 from packyard.using.kustomize.idle import Idle, join
 from packyard.using.kustomize.part import Part, Patch
 from packyard.using.kustomize.patch import MisfitError
-from packyard.using.setters.definition import Definitions, Setter
+from packyard.using.setters.definition import Setter
 from packyard.using.setters.krmfile import NAME as KRMFILE
 from packyard.using.setters.plan import set_fields
+from packyard.using.setters.rules.rule import Rule
 from packyard.writing.source import parts, pod_components, reached_definitions, reached_rules, required
 from packyard.writing.source.words import Words
-from packyard.writing.source.workspace import OPTIONS, Workspace, authored
+from packyard.writing.source.workspace import FOLDERS, OPTIONS, Workspace, authored
 
 _HEAD = "# the parameters of the options: packyard set ../options NAME=VALUE"
 
@@ -40,81 +41,87 @@ _HEAD = "# the parameters of the options: packyard set ../options NAME=VALUE"
 class Option:
     """An option of a package: what it is for, its files by their name, and the use cases that it fits, by their paths.
 
-    ``setters`` are those of its fields, ``values`` what its patches and its objects say; ``requires`` what a cluster
-    must have for it, as its Krmfile says.
+    ``setters`` are those of its fields, ``texts`` their definitions and what these need, as ``words`` has them;
+    ``values`` are what its patches and its objects say; ``requires`` what a cluster must have for it, as its Krmfile
+    says.
     """
 
     name: str
     description: str
     files: Mapping[str, bytes]
     use_cases: tuple[str, ...]
-    setters: Mapping[str, Setter] = field(default_factory=dict)
-    values: tuple[object, ...] = ()
-    requires: tuple[Required, ...] = ()
+    setters: Mapping[str, Setter]
+    texts: Mapping[str, str]
+    words: Words
+    values: tuple[object, ...]
+    requires: tuple[Required, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """The options of a package; ``files`` are theirs and their Krmfile, by their path below ``options``."""
+    """The options of a package; ``files`` are theirs and their Krmfile, by their path below ``options``.
+
+    ``misfits`` says by the names of options and the paths of use cases why they do not fit.
+    """
 
     all: tuple[Option, ...] = ()
     files: Mapping[str, bytes] = field(default_factory=dict)
-    definitions: Definitions = field(default_factory=Definitions)
+    misfits: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+
+    @property
+    def setters(self) -> dict[str, Setter]:
+        """The setters of their Krmfile."""
+        return {name: setter for option in self.all for name, setter in option.setters.items()}
 
 
 def gather(workspace: Workspace, use_cases: Mapping[str, Sequence[SourceObject]], idle: list[Idle]) -> Options:
     """Find the options that fit use cases, by their objects; which of their patches reach nothing joins ``idle``."""
     options: list[Option] = []
     sections: dict[str, Mapping[str, str]] = {}
-    files: dict[str, bytes] = {}
-    setters: dict[str, Setter] = {}
-    applying = []
-    for name, folder in workspace.part_dirs(f"overlays/{OPTIONS}").items():
-        part = parts.read(workspace.sources, folder, "Component")
-        option, definitions, texts = _option(workspace, name, part, use_cases, idle)
-        if option is None:
-            continue
-        options.append(option)
-        files.update({f"{name}/{path}": data for path, data in option.files.items()})
-        defined = {word: text for section in sections.values() for word, text in section.items()}
-        refuse(
-            definitions.setters[word].problem(f"{word} has another definition in another option")
-            for word, text in texts.items()
-            if defined.get(word, text) != text and word in definitions.setters
-        )
-        sections[f"# {name}"] = {word: text for word, text in texts.items() if word not in defined}
-        setters.update(definitions.setters)
-        applying += reached_rules.gather(part.krmfiles(), workspace.sources.memo)
-    if any(sections.values()):
-        here = [rule for rule in applying if reached_rules.is_here(rule, setters)]
+    defined: dict[str, str] = {}
+    rules: list[Rule] = []
+    misfits: dict[str, Mapping[str, str]] = {}
+    for name in workspace.part_dirs(FOLDERS[OPTIONS]):
+        part = parts.of(workspace, f"{FOLDERS[OPTIONS]}/{name}")
+        tried = {path: _try(part, objects) for path, objects in use_cases.items()}
+        misfits[name] = {path: reached for path, reached in tried.items() if isinstance(reached, str)}
+        fitting = {path: reached for path, reached in tried.items() if not isinstance(reached, str)}
+        idle += [*fitting.values(), dict.fromkeys(_keys(part), True)]
+        if fitting:
+            option = _option(workspace, name, part, use_cases, fitting)
+            options.append(option)
+            refuse(
+                setter.problem(f"{word} has another definition in another option")
+                for word, setter in option.setters.items()
+                if defined.get(word, option.texts[word]) != option.texts[word]
+            )
+            sections[f"# {name}"] = {word: text for word, text in option.texts.items() if word not in defined}
+            defined |= sections[f"# {name}"]
+            rules += reached_rules.gather(part.krmfiles(), workspace.sources.memo)
+    files = {f"{option.name}/{path}": data for option in options for path, data in option.files.items()}
+    made = Options(tuple(options), files, misfits)
+    if defined:
+        here = [rule for rule in rules if reached_rules.is_here(rule, made.setters)]
         files[KRMFILE] = reached_definitions.write(_HEAD, sections, here)
-    return Options(tuple(options), files, Definitions(setters))
+    return made
 
 
 def _option(
-    workspace: Workspace, name: str, part: Part, use_cases: Mapping[str, Sequence[SourceObject]], idle: list[Idle]
-) -> tuple[Option | None, Definitions, Mapping[str, str]]:
-    """Try an option on use cases; return what a package with these has of it, with its definitions."""
+    workspace: Workspace,
+    name: str,
+    part: Part,
+    use_cases: Mapping[str, Sequence[SourceObject]],
+    fitting: Mapping[str, Idle],
+) -> Option:
+    """Return what a package with use cases that an option fits has of it."""
     sources = workspace.sources
-    fitting: list[str] = []
-    reached: list[Idle] = []
-    for path, objects in use_cases.items():
-        nothing = _try(part, objects)
-        if nothing is not None and (not all(nothing.values()) or not part.patches):
-            fitting.append(path)
-            reached.append(nothing)
-    keys = [*(patch.key for patch in part.patches), *(key for patch in part.pods for key in patch.keys)]
-    idle += [*reached, dict.fromkeys(keys, True)]
-    if not fitting:
-        return None, Definitions(), {}
-    nowhere = join(reached)
+    nowhere = join(fitting.values())
     lacking = [patch for patch in part.patches if nowhere.get(patch.key)]
     written = pod_components.write(part, use_cases, fitting)
     files = _files(sources, part, lacking, written)
     krmfile = [part.krmfile] if part.krmfile else []
     roots = [patch.document.root for patch in part.patches if patch not in lacking]
     roots += [root for _, root in part.objects]
-    values = tuple(to_value(root) for root in (*roots, *written.values))
     words = Words(parts.read_shared(sources, workspace.libraries), [krmfile], {}, sources.memo)
     shown = {sources.shown(f"{part.folder}/{path}"): data for path, data in files.items()}
     needed = reached_definitions.reach(words, {path: data for path, data in shown.items() if path.endswith(".yaml")})
@@ -124,13 +131,17 @@ def _option(
         for file in set_fields(shown, needed.definitions, setters, sources.memo).files
     )
     texts = {word: text for section in needed.sections.values() for word, text in section.items()}
+    values = tuple(to_value(root) for root in (*roots, *written.values))
     requires = tuple(required.gather(krmfile, sources.memo))
-    option = Option(name, part.description, files, tuple(fitting), setters, values, requires)
-    return option, needed.definitions, texts
+    return Option(name, part.description, files, tuple(fitting), setters, texts, words, values, requires)
 
 
-def _try(part: Part, objects: Sequence[SourceObject]) -> Idle | None:
-    """Return which patches of an option reach nothing in a use case; None where it does not fit, or changes nothing.
+def _keys(part: Part) -> list[tuple[str, int, str]]:
+    return [*(patch.key for patch in part.patches), *(key for patch in part.pods for key in patch.keys)]
+
+
+def _try(part: Part, objects: Sequence[SourceObject]) -> Idle | str:
+    """Return which patches of an option reach nothing in a use case, or why it does not fit.
 
     One that patches pods does not fit where it changes no object that has any.
     """
@@ -139,12 +150,15 @@ def _try(part: Part, objects: Sequence[SourceObject]) -> Idle | None:
     changed = list(copies)
     try:
         accumulate(part, changed, tried)
-    except MisfitError:
-        return None
-    pairs = zip(objects, copies, strict=True)
-    if part.pods and not any(old.root is not new.root and pods.find(old.root) for old, new in pairs):
-        return None
-    return None if is_same([item.root for item in objects], [item.root for item in changed]) else join(tried)
+    except MisfitError as error:
+        return error.problems[0].message
+    nothing, pairs = join(tried), zip(objects, copies, strict=True)
+    is_idle = part.pods and not any(old.root is not new.root and pods.find(old.root) for old, new in pairs)
+    words = dict.fromkeys(word for _, _, word in _keys(part) if word)
+    if words and (is_idle or (part.patches and all(nothing.values()))):
+        return f"it is for {' or '.join(words)}, and there is none"
+    is_unchanged = is_same([item.root for item in objects], [item.root for item in changed])
+    return "it changes nothing" if is_idle or is_unchanged else nothing
 
 
 def _files(sources: Sources, part: Part, lacking: Sequence[Patch], written: pod_components.Written) -> dict[str, bytes]:

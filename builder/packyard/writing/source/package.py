@@ -28,7 +28,7 @@ from packyard.using.options.folder import NAME as OPTIONS
 from packyard.writing.source import required, scripts
 from packyard.writing.source.parts import read_patches
 from packyard.writing.source.pod_operations import PodPatch
-from packyard.writing.source.workspace import PROGRAMS, STORAGE, Workspace
+from packyard.writing.source.workspace import BASE, FOLDERS, PROGRAMS, STORAGE, Workspace
 
 FILE = "package.yaml"
 #: How many directories a package may bring for its users to deploy.
@@ -80,10 +80,10 @@ class UseCase:
     has_siblings: bool = False
 
     @property
-    def overlays(self) -> tuple[tuple[str, str], ...]:
-        """Return kind and name of each overlay, in the order of composition."""
-        storage = ((STORAGE, self.storage),) if self.storage else ()
-        return (*((PROGRAMS, name) for name in self.programs), *storage)
+    def parts(self) -> tuple[str, ...]:
+        """Its base and its overlays, in the order of composition: ``bases/job``, ``overlays/storage/claim``."""
+        named = ((BASE, self.base), *((PROGRAMS, name) for name in self.programs), (STORAGE, self.storage))
+        return tuple(f"{FOLDERS[kind]}/{name}" for kind, name in named if name)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -191,9 +191,8 @@ def _entry(
         fields.fault(fields.node, "", f"{OPTIONS} is the folder of the options")
     line = fields.node.source.locate(fields.node.start)[0] if fields.node else 0
     base, storages, programs = fields.text("base"), fields.texts("storage"), fields.texts("programs")
-    _check(fields, "base", [base] if base else [], workspace, "bases")
-    _check(fields, "storage", storages, workspace, f"overlays/{STORAGE}")
-    _check(fields, "programs", programs, workspace, f"overlays/{PROGRAMS}")
+    for kind, names in ((BASE, [base] if base else []), (STORAGE, storages), (PROGRAMS, programs)):
+        _check(fields, kind, names, workspace)
     run_name = SetterValue(name.rpartition("/")[2], fields.file, 0, line)
     values = {"RUN_NAME": run_name, **common, **_values(fields)}
     pods: list[PodPatch] = []
@@ -221,8 +220,9 @@ def _entry(
     ]
 
 
-def _check(fields: Fields, key: str, names: list[str], workspace: Workspace, folder: str) -> None:
+def _check(fields: Fields, key: str, names: list[str], workspace: Workspace) -> None:
     """Note a part that is not there, or that is named twice."""
+    folder = FOLDERS[key]
     for name in dict.fromkeys(names):
         if not NAME.fullmatch(name) or not workspace.sources.is_folder(workspace.part_dir(f"{folder}/{name}")):
             looked_in = " or in ".join([f"{folder}/", *(basename(library.place) for library in workspace.libraries)])

@@ -26,10 +26,16 @@ from packyard.using.setters.krmfile import NAME as KRMFILE
 from packyard.writing.source import pod_patch, transformers
 from packyard.writing.source.library import Library
 from packyard.writing.source.pod_operations import PodPatch
-from packyard.writing.source.workspace import PODS
+from packyard.writing.source.workspace import BASE, FOLDERS, PODS, Workspace
 
 #: How many kustomizations a use case may be made of, and how deep they may build on each other.
 MAX_PARTS, MAX_DEPTH = 500, 32
+
+
+def of(workspace: Workspace, path: str) -> Part:
+    """Read a base or an overlay of a workspace, such as ``bases/job``."""
+    kind = "Kustomization" if path.startswith(f"{FOLDERS[BASE]}/") else "Component"
+    return read(workspace.sources, workspace.part_dir(path), kind)
 
 
 def read(sources: Sources, folder: str, kind: str, within: tuple[str, ...] = ()) -> Part:

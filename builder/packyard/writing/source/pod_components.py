@@ -15,7 +15,8 @@ annotation at most.
 from __future__ import annotations
 
 from collections.abc import Collection as Collection_
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 
 from packyard.core.errors import InputError
@@ -88,9 +89,10 @@ class _Step:
 
 @dataclass(frozen=True, slots=True)
 class _Group:
-    """Objects of one kind that need the same operations."""
+    """Objects of one kind that need the same operations, and the text of these."""
 
     kind: Kind
+    text: str
     made: Operations | None
     items: list[SourceObject]
 
@@ -104,36 +106,31 @@ def _steps(patch: PodPatch, states: Mapping[str, Sequence[SourceObject]], fittin
     named = any(_value(item, "labels", _COMPONENT) for items in states.values() for item in items)
     groups = _group(patch, [item for items in states.values() for item in items if not item.is_local])
     by_target: dict[tuple[str, Target], tuple[list[str], Operations]] = {}
-    for text, group in groups:
+    for group in groups:
         operations = group.made
         if operations is None or not any(id(item) in inside for item in group.items):
             continue
-        alike = [each for group_text, each in groups if each.kind == group.kind and (group_text, each) != (text, group)]
-        others = [item for each in alike for item in each.items
+        others = [item for each in groups if each.kind == group.kind and each is not group for item in each.items
                   if id(item) in inside or not _is_refused(item, operations)]  # fmt: skip
         selector = _selector(patch, group, others, named=named)
-        by_target.setdefault((text, selector), ([], operations))[0].append(group.kind[1])
+        by_target.setdefault((group.text, selector), ([], operations))[0].append(group.kind[1])
         for item in group.items:
             if id(item) in inside:
                 item.operate(operations.to_node(patch.file))
     return [_Step(tuple(kinds), selector, operations) for (_, selector), (kinds, operations) in by_target.items()]
 
 
-def _group(patch: PodPatch, items: Sequence[SourceObject]) -> list[tuple[str, _Group]]:
-    """Return objects by their kinds and by what a patch does to them, with the text of that."""
+def _group(patch: PodPatch, items: Sequence[SourceObject]) -> list[_Group]:
+    """Return objects by their kinds and by what a patch does to them: what it does, not where that is from."""
     groups: dict[tuple[Kind, str], _Group] = {}
     for item in items:
-        operations = _find(patch, item)
-        kind, text = (group_of(item.identity[0]), item.identity[1]), _text(operations)
-        groups.setdefault((kind, text), _Group(kind, operations, [])).items.append(item)
-    return [(text, group) for (_, text), group in groups.items()]
-
-
-def _find(patch: PodPatch, item: SourceObject) -> Operations | None:
-    try:
-        return pod_operations.find(patch, item.root, item.identity)
-    except MisfitError:
-        return None
+        operations = None
+        with suppress(MisfitError):
+            operations = pod_operations.find(patch, item.root, item.identity)
+        kind = group_of(item.identity[0]), item.identity[1]
+        text = "\n".join(map(_operation, operations.listed)) if operations else ""
+        groups.setdefault((kind, text), _Group(kind, text, operations, [])).items.append(item)
+    return list(groups.values())
 
 
 def _is_refused(item: SourceObject, operations: Operations) -> bool:
@@ -154,50 +151,38 @@ def _selector(patch: PodPatch, group: _Group, others: Sequence[SourceObject], *,
 
     Where a package has ``named`` components, it selects those: a Component may be added to another package's use case.
     """
-    component = ("labels", _COMPONENT)
-    begun = _requirement(component, group.items, ()) if named else ""
-    alike = _alike(component, group.items, others) if begun else list(others)
-    keys = [(field, key) for field in _SELECTORS for key in _keys(field, [*group.items, *others])]
-    for way in ((), *((key,) for key in keys)) if alike or begun else ():
-        rest, requirements = alike, [(component[0], begun)] if begun else []
-        for key in way:
-            requirements.append((key[0], _requirement(key, group.items, rest)))
-            rest = _alike(key, group.items, rest)
+    first = [("labels", _COMPONENT)] if named else []
+    keys = [(kind, key) for kind in _SELECTORS for key in _keys(kind, [*group.items, *others])]
+    for way in (first, *([*first, key] for key in keys)):
+        rest, target = list(others), dict[str, list[str]]()
+        for kind, key in way:
+            mine = {_value(item, kind, key) for item in group.items}
+            if text := _requirement(key, mine, {_value(item, kind, key) for item in rest}):
+                target.setdefault(_SELECTORS[kind], []).append(text)
+            rest = [item for item in rest if _value(item, kind, key) in mine]
         if not rest:
-            return tuple((_SELECTORS[field], ",".join(text for name, text in requirements if text and name == field))
-                         for field in dict.fromkeys(field for field, text in requirements if text))  # fmt: skip
-    if not alike:
-        return ()
-    names = sorted({item.root.source.name for item in (*group.items, *alike)})
+            return tuple((word, ",".join(texts)) for word, texts in target.items())
+    names = sorted({item.root.source.name for item in (*group.items, *others)})
     message = f"needs other operations in some {group.kind[1]}s than in others, and no label tells them apart"
     raise InputError(patch.problem(message, f"give {' and '.join(names)} a label such as {_COMPONENT}"))
 
 
-def _keys(field: str, items: Sequence[SourceObject]) -> list[str]:
+def _keys(kind: str, items: Sequence[SourceObject]) -> list[str]:
     """Return the labels or annotations of objects that no setter changes."""
-    names: dict[str, bool] = {}
-    for item in items:
-        for entry in entries(item.root.find("metadata", field)):
-            names[entry.name] = names.get(entry.name, True) and not is_bound(entry)
-    return sorted((key for key, is_plain in names.items() if is_plain), key=lambda key: (key != _COMPONENT, key))
+    found = [entry for item in items for entry in entries(item.root.find("metadata", kind))]
+    names = {entry.name for entry in found} - {entry.name for entry in found if is_bound(entry)}
+    return sorted(names, key=lambda key: (key != _COMPONENT, key))
 
 
-def _alike(key: tuple[str, str], items: Sequence[SourceObject], others: Sequence[SourceObject]) -> list[SourceObject]:
-    """Return the others that have the same values of a label as items."""
-    mine = {_value(item, *key) for item in items}
-    return [item for item in others if _value(item, *key) in mine]
-
-
-def _requirement(key: tuple[str, str], items: Sequence[SourceObject], others: Sequence[SourceObject]) -> str:
-    """Return what items have of a label, as a selector says it; empty where some have it and some have not."""
-    mine, name = {_value(item, *key) for item in items}, key[1]
+def _requirement(name: str, mine: Set[str | None], theirs: Set[str | None]) -> str:
+    """Return what objects have of a label, as a selector says it; empty where some have it and some have not."""
     values = sorted(text for text in mine if text is not None)
     if None not in mine:
         return f"{name}={values[0]}" if len(values) == 1 else f"{name} in ({','.join(values)})"
-    theirs = sorted({text for item in others if (text := _value(item, *key)) is not None} - mine)
     if not values:
         return f"!{name}"
-    return f"{name} notin ({','.join(theirs)})" if theirs else ""
+    rest = sorted(text for text in theirs - mine if text is not None)
+    return f"{name} notin ({','.join(rest)})" if rest else ""
 
 
 def _value(item: SourceObject, field: str, key: str) -> str | None:
@@ -240,8 +225,3 @@ def _flow(node: Node) -> str:
     if type_of(node) != "string":
         return node.value
     return node.value if is_plain_text(node.value, flow=True) else double_quoted(node.value)
-
-
-def _text(operations: Operations | None) -> str:
-    """Return what tells operations from others: what they do, not where they are from."""
-    return "\n".join(_operation(operation) for operation in operations.listed) if operations else ""

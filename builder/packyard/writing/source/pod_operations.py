@@ -68,27 +68,12 @@ class PodPatch:
         line = needed[0].source.locate(needed[0].start)[0] if needed else self.line
         return [(self.path, line, " and ".join(f"container {node.text('name')!r}" for node in needed))]
 
-    def selects(self, root: MappingNode, identity: Identity) -> bool:
-        """Say whether the patch is for an object."""
-        return not self.targets or bool(self.selected(root, identity))
-
-    def selected(self, root: MappingNode, identity: Identity) -> list[Mapping[str, str]]:
-        """Return the targets that select an object."""
-        return [target for target in self.targets if selector.selects(target, root, identity)]
-
-    def _reached(self, root: MappingNode, identity: Identity, roles: frozenset[str]) -> Iterator[tuple[str, int, str]]:
-        """Yield those of `keys` that an object and roles of its pods stand for."""
-        words = {_words(target) for target in self.selected(root, identity)} | {f"role {role!r}" for role in roles}
-        return (key for key in self.keys if key[2] in words or not (self.targets or self.roles))
-
     def operations(
         self, root: MappingNode, identity: Identity
     ) -> tuple[SequenceNode, Collection_[tuple[str, int, str]]] | None:
         """Return what is done to an object, and which keys that stands for; None where it has no such pods."""
-        result = find(self, root, identity)
-        if result is None:
-            return None
-        return result.to_node(self.file), list(self._reached(root, identity, result.roles))
+        made = find(self, root, identity)
+        return (made.to_node(self.file), made.keys) if made else None
 
     def problem(self, message: str, hint: str = "") -> Problem:
         """Describe something wrong with the patch as a whole, by where it begins."""
@@ -120,10 +105,10 @@ class Operation:
 
 @dataclass(frozen=True, slots=True)
 class Operations:
-    """What a patch does to an object, and the roles of the pods that it reaches."""
+    """What a patch does to an object, and those of its keys that the object and the roles of its pods stand for."""
 
     listed: tuple[Operation, ...]
-    roles: frozenset[str]
+    keys: Sequence[tuple[str, int, str]]
 
     def to_node(self, name: str) -> SequenceNode:
         """Return the operations for an object."""
@@ -135,14 +120,16 @@ def find(patch: PodPatch, root: MappingNode, identity: Identity) -> Operations |
 
     Raises `MisfitError` where a pod has what has to be absent.
     """
-    if not patch.selects(root, identity):
-        return None
+    chosen = [target for target in patch.targets if selector.selects(target, root, identity)]
     merged = _Made(patch)
-    for pod in pods.find(root):
+    for pod in pods.find(root) if chosen or not patch.targets else ():
         if not patch.roles or pod.role in patch.roles:
             merged.pod(pod)
-    listed = tuple(merged.operations.values())
-    return Operations(listed, frozenset(merged.roles)) if any(each.op in ("add", "remove") for each in listed) else None
+    if all(each.op == "test" for each in merged.operations.values()):
+        return None
+    words = {*map(_words, chosen), *(f"role {role!r}" for role in merged.roles)}
+    keys = [key for key in patch.keys if key[2] in words or not (patch.targets or patch.roles)]
+    return Operations(tuple(merged.operations.values()), keys)
 
 
 @dataclass(frozen=True, slots=True)
@@ -377,11 +364,7 @@ def without_nulls(node: Node) -> Node:
     if not any(map(is_null, walk(node))):
         return node
     copied = make.copy(node, without_nulls)
-    if isinstance(copied, MappingNode):
-        assert isinstance(node, MappingNode)
-        pairs = zip(node.entries, copied.entries, strict=True)
-        copied.children = [made for entry, made in pairs if not is_null(entry.value)]
-    elif isinstance(copied, Collection):
+    if isinstance(copied, Collection):
         copied.children = [child for child in copied.children if not is_null(child.value)]
     return copied
 

@@ -15,8 +15,7 @@ from pathlib import PurePosixPath
 from packyard.core.bundle.shipped import PRESETS
 from packyard.core.errors import InputError, Problem, every, refuse, suggest
 from packyard.core.yaml.sources import Sources
-from packyard.using.setters.definition import Definitions, Setter
-from packyard.using.setters.plan import Given
+from packyard.using.setters.definition import Definitions
 from packyard.using.setters.refusal import refusal
 from packyard.using.setters.rules.rule import Rule
 from packyard.using.setters.valuesfile import ValuesFile, parse
@@ -61,16 +60,9 @@ def _check(preset: Preset, use_cases: Mapping[str, tuple[Definitions, Sequence[R
         setters = definitions.setters
         here = {name: value for name, value in preset.values.by_name.items() if name in setters}
         wrong = [value.problem(fault) for name, value in here.items() if (fault := refusal(setters[name], value))]
-        yield from wrong or _broken(path, dict(setters), rules, here)
-
-
-def _broken(
-    path: str, setters: dict[str, Setter], rules: Sequence[Rule], values: Mapping[str, Given]
-) -> Iterator[Problem]:
-    for name, item in values.items():
-        setters[name] = setters[name].with_value(item)._replace(is_set=True)
-    for rule in rules:
-        problem = rule.broken(setters)
-        names = [name for name in rule.names if name in values]
-        if problem and names:
-            yield values[names[0]].problem(f"breaks a rule of {path}: {problem.message}", problem.hint)
+        changed = {name: setters[name].with_value(value)._replace(is_set=True) for name, value in here.items()}
+        yield from wrong
+        for rule in rules if not wrong else ():
+            given = [here[name] for name in rule.names if name in here]
+            if given and (problem := rule.broken({**setters, **changed})):
+                yield given[0].problem(f"breaks a rule of {path}: {problem.message}", problem.hint)

@@ -97,23 +97,17 @@ def own(item: SourceObject) -> SourceObject | None:
 
 
 def _added(item: SourceObject) -> MappingNode | None:
-    metadata: list[Entry] = []
+    name = item.root.source.name
+    named = make.mapping(name, {"name": item.identity[3]})
     for entry in entries(item.root.get("metadata")):
         if entry.name in _METADATA and (new := _new(item, "metadata", entry.name)):
-            below = make.mapping(entry.key.source.name, {})
-            below.children = new
-            metadata.append(Entry(entry.key, below, entry.start))
+            named.children.append(Entry(entry.key, new, entry.start))
     data = _new(item, "data")
-    if not metadata and not data:
+    if len(named.children) == 1 and data is None:
         return None
-    named = make.mapping(item.root.source.name, {"name": item.identity[3]})
-    named.children += metadata
-    root = make.mapping(item.root.source.name, {"apiVersion": "v1", "kind": "ConfigMap", "metadata": named})
+    more = {"data": data} if data else {}
+    root = make.mapping(name, {"apiVersion": "v1", "kind": "ConfigMap", "metadata": named, **more})
     root.source, root.start, root.end = item.root.source, item.root.start, item.root.end  # which is where it is from
-    if data:
-        below = make.mapping(item.root.source.name, {})
-        below.children = data
-        root.children.append(make.entry("data", below))
     return root
 
 
@@ -180,8 +174,8 @@ def _files(sources: Sources, program: Program, kinds: Collection[str]) -> dict[s
     return contents
 
 
-def _new(item: SourceObject, *path: str) -> list[Entry]:
-    """Return the entries of a mapping that the generator does not give it; none of the generator's may be gone."""
+def _new(item: SourceObject, *path: str) -> MappingNode | None:
+    """Return the entries of a mapping that the generator does not give it, if any; none of these may be gone."""
     assert item.made is not None
     now, before = (entries(root.find(*path)) for root in (item.root, item.made.root))
     by_name, names = {entry.name: entry.value for entry in before}, {entry.name for entry in now}
@@ -190,7 +184,11 @@ def _new(item: SourceObject, *path: str) -> list[Entry]:
         for name in by_name
         if name not in names
     )
-    return [each for each in now if each.name not in by_name or to_value(each.value) != to_value(by_name[each.name])]
+    made = make.mapping(item.root.source.name, {})
+    made.children = [
+        entry for entry in now if entry.name not in by_name or to_value(entry.value) != to_value(by_name[entry.name])
+    ]
+    return made if made.children else None
 
 
 def _way(use_case: str, folder: str) -> str:

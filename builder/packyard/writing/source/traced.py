@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import cached_property
 
 from packyard.core.kubernetes import kustomization
 from packyard.core.yaml.document import entries, parse_shared
@@ -14,94 +13,71 @@ from packyard.using.setters import comment as comments
 from packyard.using.setters.comment import SETTER_PREFIX, SUBSTITUTION_PREFIX
 from packyard.using.setters.krmfile import NAME as KRMFILE
 from packyard.writing.source import origin, parts, program
-from packyard.writing.source.compose import Unfolded, compose, make
-from packyard.writing.source.option import Options
+from packyard.writing.source.compose import Composed, ComposedPackage
 from packyard.writing.source.origin import Place
-from packyard.writing.source.package import Package
 from packyard.writing.source.words import Words, named
+from packyard.writing.source.workspace import FOLDERS, PODS, Workspace
 from packyard.writing.source.workspace import OPTIONS as KIND
-from packyard.writing.source.workspace import PODS, Workspace
 
 
 class Traced:
-    """One package; what is asked of it is composed when somebody asks. Paths are below the workspace's prefix."""
+    """One package as it was composed. Paths are below the workspace's prefix."""
 
-    def __init__(self, workspace: Workspace, package: Package) -> None:
+    def __init__(self, workspace: Workspace, package: ComposedPackage) -> None:
         self._workspace = workspace
         self._package = package
-        self._made: dict[str, Unfolded] = {}
+        self._files = package.files
 
     def at(self, path: str, line: int, column: int = 0) -> Place | None:
         """Return the origin of a place, by default of the last thing that begins in a line; None of a foreign file."""
         top, _, below = path.partition("/")
+        if path not in self._files:
+            return None
         if top in (OPTIONS, PROGRAMS) and below != KRMFILE:
             return self._of_copy(path, line)
-        use_case, name = self._use_case(path)
-        files = use_case.composed.files if use_case else {path: self._options.files[KRMFILE]} if top == OPTIONS else {}
-        if name not in files:
-            return None
-        root = parse_shared(Source(path, files[name].decode()), self._workspace.sources.memo)[0].root
+        root = parse_shared(Source(path, self._files[path].decode()), self._workspace.sources.memo)[0].root
         assert isinstance(root, MappingNode)
         position = origin.position(root.source.text, line, column)
-        if use_case is None:
-            return _of_definition(root, position, self._option_words)
+        made, name = self._use_case(path)
+        if made is None:
+            return _of_definition(root, position, [option.words for option in self._package.options.all])
         if name == kustomization.FILE:
-            return Place(self._package.file, use_case.composed.use_case.line)
+            return Place(self._package.package.file, made.use_case.line)
         if name != KRMFILE:
-            return origin.follow(root, use_case.named[name].root, position)
+            return origin.follow(root, made.named[name].root, position)
         rules = root.entry("rules")
         if rules is None or position < rules.start:
-            return _of_definition(root, position, [use_case.words])
+            return _of_definition(root, position, [made.words])
         assert isinstance(rules.value, SequenceNode)
-        written = (rule.item for rule in use_case.composed.rules)
+        written = (rule.item for rule in made.rules)
         return origin.follow_children(zip(rules.value.items, written, strict=True), position, None)
 
     def value_place(self, path: str, line: int) -> Place | None:
         """Return where package.yaml gives the value that a line has from its setters, if it gives one alone."""
-        unfolded, name = self._use_case(path)
-        data = unfolded.composed.files.get(name) if unfolded else None
+        made, _ = self._use_case(path)
+        data = self._files.get(path) if made else None
         reference = comments.parse("#" + data.decode().split("\n")[line - 1].rpartition(" #")[2]) if data else None
-        if unfolded is None or reference is None:
+        if made is None or reference is None:
             return None
-        places = {_value(unfolded.words, name) for name in named([reference.name], unfolded.words.pattern)} - {None}
+        places = {_value(made.words, name) for name in named([reference.name], made.words.pattern)} - {None}
         return places.pop() if len(places) == 1 else None
 
-    def _use_case(self, path: str) -> tuple[Unfolded | None, str]:
-        use_case = next((each for each in self._package.use_cases if path.startswith(f"{each.path}/")), None)
-        if use_case is None:
-            return None, path
-        if use_case.path not in self._made:
-            self._made[use_case.path] = make(self._workspace, self._package, use_case)
-        return self._made[use_case.path], path.removeprefix(f"{use_case.path}/")
-
-    def _option(self, name: str) -> str:
-        return self._workspace.overlay_dir(KIND, name)
-
-    def _program(self, name: str) -> str:
-        """Return the folder of the sources that a program is from."""
-        used = (self._use_case(f"{use_case.path}/")[0] for use_case in self._package.use_cases)
-        return next(each.folder for made in used if made for each in program.find(made.objects) if each.name == name)
+    def _use_case(self, path: str) -> tuple[Composed | None, str]:
+        """Return the use case that has a file, and its name there."""
+        made = next((each for each in self._package.use_cases if path.startswith(f"{each.use_case.path}/")), None)
+        return made, path.removeprefix(f"{made.use_case.path}/" if made else "")
 
     def _of_copy(self, path: str, line: int) -> Place:
         """Return the place in a file that is shipped as a folder has it, or the beginning of what it is made of."""
         top, name, file = path.split("/", 2)
-        sources, folder = self._workspace.sources, self._option(name) if top == OPTIONS else self._program(name)
+        sources, folder = self._workspace.sources, self._workspace.part_dir(f"{FOLDERS[KIND]}/{name}")
+        if top == PROGRAMS:
+            used = (each for made in self._package.use_cases for each in program.find(made.sources))
+            folder = next(each.folder for each in used if each.name == name)
         if file not in (kustomization.FILE, PODS) and sources.is_file(f"{folder}/{file}"):
             return Place(sources.shown(f"{folder}/{file}"), line)
         made_of = f"{folder}/{PODS}" if file == PODS else parts.file_of(sources, folder)
         return Place(sources.shown(made_of), 1)
-
-    @cached_property
-    def _options(self) -> Options:
-        return compose(self._workspace, self._package).options
-
-    @cached_property
-    def _option_words(self) -> list[Words]:
-        """What the Krmfiles of the options define."""
-        sources = self._workspace.sources
-        shared = parts.read_shared(sources, self._workspace.libraries)
-        krmfiles = (parts.read_krmfile(sources, self._option(option.name)) for option in self._options.all)
-        return [Words(shared, [[krmfile]], {}, sources.memo) for krmfile in krmfiles if krmfile]
 
 
 def _of_definition(root: Node, position: int, words: Sequence[Words]) -> Place | None:

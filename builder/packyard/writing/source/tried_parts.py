@@ -18,70 +18,53 @@ from dataclasses import dataclass
 from packyard.core.errors import InputError, Problem
 from packyard.core.files.paths import WORKSPACE
 from packyard.core.kubernetes import kustomization
-from packyard.using.kustomize.accumulate import is_same
-from packyard.using.kustomize.part import Part
 from packyard.writing.source import compose, package, parts, reached_rules
 from packyard.writing.source.compose import ComposedPackage
-from packyard.writing.source.offered import BASE
 from packyard.writing.source.package import MODEL, Package, SetterValue, UseCase
-from packyard.writing.source.workspace import PROGRAMS, STORAGE, Workspace, is_own
+from packyard.writing.source.workspace import BASE, FOLDERS, PROGRAMS, STORAGE, Workspace, is_own
 
 #: What package.yaml gives each use case.
 _GIVEN = {"MODEL_NAME": "model", "RUN_NAME": "run"}
-_FOLDERS = {BASE: "bases", **{kind: f"overlays/{kind}" for kind in (STORAGE, PROGRAMS)}}
-
-#: Kind and name of a part.
-Name = tuple[str, str]
 
 
 @dataclass(frozen=True, slots=True)
 class Tried:
-    """What came of it: all use cases as one package, each of them composed, and what does not compose.
+    """What came of it: use cases, each composed as a package of its own, and what does not compose.
 
     ``folders`` are those of the parts for which a use case is there, by its path.
     """
 
-    package: Package
     composed: Sequence[ComposedPackage]
     problems: Sequence[Problem]
     folders: Mapping[str, Collection[str]]
 
 
-def unused(here: Workspace) -> list[Name]:
+def unused(here: Workspace) -> list[str]:
     """Return the bases, storages and programs that no package uses, nor another part builds on."""
-    used = {(kind, name) for kind, name in own(here) if _is_built_on(here, here.part_dir(f"{_FOLDERS[kind]}/{name}"))}
-    for use_case in (each for name in here.package_names() for each in package.read(here, name).use_cases):
-        used |= {(BASE, use_case.base), *use_case.overlays}
-    return [each for each in own(here) if each not in used]
+    used = {path for name in here.package_names() for each in package.read(here, name).use_cases for path in each.parts}
+    return [path for path in own(here) if path not in used and not _is_built_on(here, path)]
 
 
-def own(here: Workspace) -> list[Name]:
+def own(here: Workspace) -> list[str]:
     """Return the bases, storages and programs that stand in the workspace, not in a library."""
-    return [
-        (kind, name)
-        for kind, above in _FOLDERS.items()
-        for name, folder in here.part_dirs(above).items()
-        if is_own(folder)
-    ]
+    return here.own_parts(BASE, STORAGE, PROGRAMS)
 
 
-def compose_all(here: Workspace, names: Iterable[Name]) -> Tried:
+def compose_all(here: Workspace, paths: Iterable[str]) -> Tried:
     """Compose parts, each in a use case of its own."""
-    composed, folders, problems = dict[str, ComposedPackage](), dict[str, set[str]](), list[Problem]()
-    for kind, name in names:
-        is_needed = kind != BASE or not _is_built_on(here, here.base_dir(name))
+    composed, folders, problems = dict[str, ComposedPackage](), dict[str, set[str]](), dict[str, Problem]()
+    for path in paths:
+        is_needed = not path.startswith(FOLDERS[BASE]) or not _is_built_on(here, path)
         try:
-            part = _read(here, kind, name)
-            for use_case in _use_cases(here, kind, name):
+            own_folders = {each.folder for each in parts.of(here, path).parts() if is_own(each.folder)}
+            for use_case in _use_cases(here, path):
                 if use_case.path not in composed:
-                    composed[use_case.path] = compose.compose(here, _package(here, [use_case]))
-                own_folders = {f"{here.sources.shown(each.folder)}/" for each in part.parts() if is_own(each.folder)}
-                folders[use_case.path] = folders.get(use_case.path, set()) | own_folders
+                    composed[use_case.path] = compose.compose(here, _package(here, use_case))
+                shown = {f"{here.sources.shown(folder)}/" for folder in own_folders}
+                folders[use_case.path] = folders.get(use_case.path, set()) | shown
         except InputError as error:
-            problems += error.problems if is_needed else []
-    tried = _package(here, [use_case for each in composed.values() for use_case in each.package.use_cases])
-    by_text = {str(problem): problem for problem in problems}
-    return Tried(tried, list(composed.values()), list(by_text.values()), folders)
+            problems |= {str(problem): problem for problem in error.problems if is_needed}
+    return Tried(list(composed.values()), list(problems.values()), folders)
 
 
 def _is_built_on(here: Workspace, part: str) -> bool:
@@ -91,42 +74,37 @@ def _is_built_on(here: Workspace, part: str) -> bool:
     return any(named.search(here.sources.text(path).text) for path in listed if not path.startswith(f"{part}/"))
 
 
-def _use_cases(here: Workspace, kind: str, name: str) -> Iterator[UseCase]:
+def _use_cases(here: Workspace, path: str) -> Iterator[UseCase]:
     """Yield the use case that a part is tried in; none for an overlay that changes no base."""
-    if kind == BASE:
+    folder, _, name = path.rpartition("/")
+    if folder == FOLDERS[BASE]:
         yield from (_use_case(here, name, storage) for storage in _storages(here, name))
         return
-    for base in (base for base in _names(here, BASE) if _fits(here, base, kind, name)):
-        yield _use_case(here, base, name) if kind == STORAGE else _use_case(here, base, _storages(here, base)[0], name)
+    for base in (base for base in _names(here, BASE) if _fits(here, base, path)):
+        is_storage = folder == FOLDERS[STORAGE]
+        yield _use_case(here, base, name) if is_storage else _use_case(here, base, _storages(here, base)[0], name)
         return
 
 
 def _storages(here: Workspace, base: str) -> list[str]:
     """Return the workspace's storages that change a base, or one of a library, or an empty text for none."""
-    fitting = [name for name in _names(here, STORAGE) if _fits(here, base, STORAGE, name)]
-    return [each for each in fitting if is_own(here.overlay_dir(STORAGE, each))] or fitting[:1] or [""]
+    fitting = [name for name in _names(here, STORAGE) if _fits(here, base, f"{FOLDERS[STORAGE]}/{name}")]
+    return [each for each in fitting if is_own(here.part_dir(f"{FOLDERS[STORAGE]}/{each}"))] or fitting[:1] or [""]
 
 
 def _names(here: Workspace, kind: str) -> list[str]:
     """Return the names of all parts of a kind, those of the workspace first."""
-    folders = here.part_dirs(_FOLDERS[kind])
+    folders = here.part_dirs(FOLDERS[kind])
     return sorted(folders, key=lambda name: not is_own(folders[name]))
 
 
-def _fits(here: Workspace, base: str, kind: str, overlay: str) -> bool:
+def _fits(here: Workspace, base: str, overlay: str) -> bool:
     """Say whether an overlay applies to a base, and changes it."""
     try:
-        part, added = _read(here, BASE, base), _read(here, kind, overlay)
-        stages = [compose.begun(here.sources, part, each)[0] for each in ([], [added])]
+        part = parts.of(here, f"{FOLDERS[BASE]}/{base}")
+        return not compose.changes_nothing(here.sources, part, [parts.of(here, overlay)])
     except InputError:  # which is told where the part is tried
         return False
-    before, after = ([item.root for item in objects if not item.is_local] for objects in stages)
-    return not compose.has_patches(added) or not is_same(before, after)
-
-
-def _read(here: Workspace, kind: str, name: str) -> Part:
-    folder = here.part_dir(f"{_FOLDERS[kind]}/{name}")
-    return parts.read(here.sources, folder, "Kustomization" if kind == BASE else "Component")
 
 
 def _use_case(here: Workspace, base: str, storage: str, *programs: str) -> UseCase:
@@ -143,13 +121,13 @@ def _use_case(here: Workspace, base: str, storage: str, *programs: str) -> UseCa
     )
 
 
-def _package(here: Workspace, use_cases: Iterable[UseCase]) -> Package:
+def _package(here: Workspace, use_case: UseCase) -> Package:
     """Return a package that has no folder of its own."""
     return Package(
         name=here.name,
         folder=f"packages/.{here.name}",
         file=here.sources.shown(WORKSPACE),
         model=dict.fromkeys(MODEL, here.name),
-        use_cases=tuple(sorted(use_cases, key=lambda use_case: use_case.path)),
+        use_cases=(use_case,),
         lent=tuple(reached_rules.krmfiles(here)),
     )

@@ -19,8 +19,9 @@ from packyard.core.yaml.sources import LIBRARIES, Sources
 from packyard.writing.source import library
 from packyard.writing.source.library import Library
 
-#: The kinds of overlays, each a folder below ``overlays``.
-OVERLAYS = STORAGE, PROGRAMS, OPTIONS = "storage", "programs", "options"
+#: The kinds of parts, each with the folder that has them.
+BASE, STORAGE, PROGRAMS, OPTIONS = "base", "storage", "programs", "options"
+FOLDERS = {BASE: "bases", **{kind: f"overlays/{kind}" for kind in (STORAGE, PROGRAMS, OPTIONS)}}
 #: The file of an overlay that patches pods.
 PODS = "pods.yaml"
 _PREFIX = "use-cases"  # of packages in a library
@@ -67,14 +68,6 @@ class Workspace:
         """What parts and fragments of READMEs are looked for in: ``""``, ``libraries/NAME/``, …"""
         return ("", *(f"{each.place}/" for each in self.libraries))
 
-    def base_dir(self, name: str) -> str:
-        """Return the folder of a base."""
-        return self.part_dir(f"bases/{name}")
-
-    def overlay_dir(self, kind: str, name: str) -> str:
-        """Return the folder of an overlay of a kind."""
-        return self.part_dir(f"overlays/{kind}/{name}")
-
     def part_dir(self, path: str) -> str:
         """Return the folder of a part, such as ``bases/job``: that of the workspace if nothing has it."""
         return next((f"{root}{path}" for root in self.roots if self.sources.is_folder(f"{root}{path}")), path)
@@ -83,6 +76,10 @@ class Workspace:
         """Return the folders of all parts in ``bases`` or ``overlays/KIND`` by their names, sorted."""
         paths = [path for root in reversed(self.roots) for path in self.sources.list(f"{root}{folder}")]
         return {basename(path): path for path in sorted(paths, key=basename) if self.sources.is_folder(path)}
+
+    def own_parts(self, *kinds: str) -> list[str]:
+        """Return the folders of the parts of some kinds that stand in the workspace itself, not in a library."""
+        return [path for kind in kinds for path in self.part_dirs(FOLDERS[kind]).values() if is_own(path)]
 
     def check_target(self, folder: Path) -> None:
         """Refuse a folder for results that lies in the sources: the next build would read it."""
@@ -188,13 +185,10 @@ def find_root(start_dir: Path) -> Path | None:
     return None
 
 
-def authored(sources: Sources, folder: str) -> list[str]:
+def authored(sources: Sources, folder: str, pattern: str = "*") -> list[str]:
     """Return the files that stand in a folder of the sources, sorted; without what is hidden, and editors' copies."""
-    return [
-        path
-        for path in sources.list(folder)
-        if sources.is_file(path) and basename(path)[0] != "." and basename(path)[-1] != "~"
-    ]
+    paths = sources.list(folder, pattern)
+    return [path for path in paths if sources.is_file(path) and not library.LEFT.search(path)]
 
 
 def built_in() -> Workspace:

@@ -221,7 +221,7 @@ class Case:
     def merged(self, decision: str = "") -> tuple[Merged, dict[str, bytes]]:
         versions = Versions(base=self.base, ours=self.ours, theirs=self.theirs, root_dir=Path("/nowhere/p"), new="1.1")
         found = merge(versions, decision)
-        after = {**self.ours, **found.files}
+        after = {**self.ours, **{path: new for path, (_, new) in found.files.items()}}
         return found, {path: data for path, data in after.items() if data is not None}
 
     def name(self, name: str) -> str:

@@ -62,9 +62,7 @@ def sources(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_builds_what_its_kustomization_builds(
     use_case: UseCase, sources: Path, kustomize5: Kustomize, tmp_path: Path
 ) -> None:
-    base = parts.read(CATALOGUE.sources, CATALOGUE.base_dir(use_case.base), "Kustomization")
-    folders = [CATALOGUE.overlay_dir(*overlay) for overlay in use_case.overlays]
-    overlays = [parts.read(CATALOGUE.sources, folder, "Component") for folder in folders]
+    base, *overlays = (parts.of(CATALOGUE, path) for path in use_case.parts)
     made = Part("", resources=(base,), components=tuple(overlays), patches=use_case.patches)
     built = accumulate(without_pods(made))
     ours = [objects.parse(Source("", item.write().decode()))[0] for item in built]
@@ -78,7 +76,7 @@ def test_builds_what_its_kustomization_builds(
         }
         for each in use_case.patches
     ]
-    listed = {"resources": [f"{above}/{base.folder}"], "components": [f"{above}/{each}" for each in folders]}
+    listed = {"resources": [f"{above}/{base.folder}"], "components": [f"{above}/{each.folder}" for each in overlays]}
     (tmp_path / "kustomization.yaml").write_text(yaml.safe_dump({**listed, "patches": patches}))
     theirs = reading.built(kustomize5, tmp_path, "--load-restrictor", "LoadRestrictionsNone")
     assert reading.in_order(item.root for item in ours) == theirs

@@ -145,9 +145,9 @@ def _faults(
         made = {use_case.path: use_case for use_case in described.use_cases}
         for file in taken:
             try:
-                unfolded = compose.make(own, described, made[file.path])
-                _put(folder / "built" / file.path, unfolded.composed.files)
-                _put(folder / "built" / PROGRAMS, program.files(own.sources, [unfolded.objects]))
+                composed = compose.make(own, described, made[file.path])
+                _put(folder / "built" / file.path, composed.files)
+                _put(folder / "built" / PROGRAMS, program.files(own.sources, [composed.sources]))
                 built = builtin.build(folder / "built" / file.path)
                 refuse(_differences(file, upstream.objects_of(built, file.path)))
             except InputError as error:

@@ -1,30 +1,26 @@
-"""`cfg create-setter` and `cfg create-subst`: their flags, and the lines that they print."""
+"""`cfg create-…`, `cfg delete-…` and `cfg init`: what writes the definitions of a Krmfile."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from pathlib import Path
 
-from packyard.cli import output
+from packyard.cli import output, state
 from packyard.cli.cfg import blocks
-from packyard.cli.flags import Declared, Flags
-from packyard.core.errors import UsageError
+from packyard.cli.flags import Flags
+from packyard.core.errors import ConflictError, UsageError
 from packyard.core.files import regular
+from packyard.core.files.tree import Tree
+from packyard.using.setters.krmfile import EMPTY, NAME
 from packyard.using.setters.packages import PackageFiles
 from packyard.using.setters.plan import Plan
-from packyard.writing.authoring import create, schemafile
+from packyard.writing.authoring import create, delete, schemafile
 from packyard.writing.authoring.create import NewSetter, NewSubstitution
 
-SETTER_FLAGS = Declared(
-    {"recurse-subpackages": False, "required": False},
-    {**dict.fromkeys(("value", "field", "type", "schema-path", "description", "set-by"), ()), "version": ("v2",)},
-)
-SUBST_FLAGS = Declared(
-    {"recurse-subpackages": False}, {"field-value": (), "pattern": (), "field": (), "version": ("v2",)}
-)
 _UNUSED = ", which no field has yet"
 
 
-def create_setter(words: Sequence[str]) -> int:
+def create_setter(parsed: Flags) -> int:
     """usage: packyard cfg create-setter DIR NAME VALUE [flags]
 
     Create a setter, and mark every field that has the value.
@@ -38,10 +34,9 @@ def create_setter(words: Sequence[str]) -> int:
       --description TEXT        the setter's description
       --set-by WHO              who sets the value; it is kept in the Krmfile
       --required                it must be set before the package is used
-      --version v2              the version of all setters here
+      --version {v2}            the version of all setters here
       -R, --recurse-subpackages  in packages below DIR, too
     """
-    parsed = SETTER_FLAGS.parse(words)
     folder, name, *values = blocks.arguments(parsed, 2, 3)
     new = _new_setter(parsed, name, values)
 
@@ -51,8 +46,7 @@ def create_setter(words: Sequence[str]) -> int:
             output.warning(f"a field of {former} is one of {name} now; packyard undo {folder} takes it back")
         return created.plan, f'created setter "{name}"{"" if created.fields else _UNUSED}'
 
-    title = f"cfg create-setter {name}"
-    return blocks.change(folder, plan_package, title=title, recursive=parsed.switches["recurse-subpackages"])
+    return blocks.change(parsed, plan_package, title=f"create-setter {name}")
 
 
 def _new_setter(parsed: Flags, name: str, values: Sequence[str]) -> NewSetter:
@@ -75,7 +69,7 @@ def _new_setter(parsed: Flags, name: str, values: Sequence[str]) -> NewSetter:
     )
 
 
-def create_subst(words: Sequence[str]) -> int:
+def create_subst(parsed: Flags) -> int:
     """usage: packyard cfg create-subst DIR NAME --field-value VALUE --pattern PATTERN [flags]
 
     Create a substitution: a field's value made of those of several setters.
@@ -85,11 +79,10 @@ def create_subst(words: Sequence[str]) -> int:
                                 nginx:${TAG}; those that are not there are
                                 created
       --field PATH              mark only fields whose path ends so
-      --version v2              the version of all setters here
+      --version {v2}            the version of all setters here
       -R, --recurse-subpackages  in packages below DIR, too
     """
-    parsed = SUBST_FLAGS.parse(words)
-    folder, name = blocks.arguments(parsed, 2, 2)
+    _, name = blocks.arguments(parsed, 2, 2)
     if missing := [f"--{flag}" for flag in ("field-value", "pattern") if flag not in parsed.values]:
         raise UsageError(f"{' and '.join(missing)} must be given")
     new = NewSubstitution(
@@ -101,5 +94,48 @@ def create_subst(words: Sequence[str]) -> int:
         lines = [f'created setter "{setter}" with value {value}' for setter, value in created.setters.items() if value]
         return created.plan, "\n".join([*lines, f'created substitution "{name}"{"" if created.fields else _UNUSED}'])
 
-    title = f"cfg create-subst {name}"
-    return blocks.change(folder, plan_package, title=title, recursive=parsed.switches["recurse-subpackages"])
+    return blocks.change(parsed, plan_package, title=f"create-subst {name}")
+
+
+def delete_setter(parsed: Flags) -> int:
+    """usage: packyard cfg delete-setter DIR NAME [flags]
+
+    Delete a setter, and the comments that mark its fields.
+
+      -R, --recurse-subpackages  in packages below DIR, too
+    """
+    return _delete(parsed, "setter")
+
+
+def delete_subst(parsed: Flags) -> int:
+    """usage: packyard cfg delete-subst DIR NAME [flags]
+
+    Delete a substitution, and the comments that mark its fields.
+
+      -R, --recurse-subpackages  in packages below DIR, too
+    """
+    return _delete(parsed, "substitution")
+
+
+def _delete(parsed: Flags, kind: str) -> int:
+    _, name = blocks.arguments(parsed, 2, 2)
+
+    def plan_package(package: PackageFiles) -> tuple[Plan, str]:
+        return delete.delete(package, kind, name), f'deleted {kind} "{name}"'
+
+    return blocks.change(parsed, plan_package, title=f"delete {kind} {name}")
+
+
+def init(parsed: Flags) -> int:
+    """usage: packyard cfg init [DIR]
+
+    Make a directory a package: write its Krmfile.
+    """
+    folder = str(Path(*blocks.arguments(parsed, 0, 1)))
+    tree = Tree(Path(folder))
+    with tree.locked(state.log("cfg init"), below=False):
+        try:
+            tree.write({NAME: EMPTY}, mode=0o600)  # the mode that kustomize gives it
+        except ConflictError as error:
+            raise UsageError("directory already initialized with a Krmfile") from error
+    return 0
