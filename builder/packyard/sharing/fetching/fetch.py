@@ -21,7 +21,7 @@ from packyard.sharing.fetching.verify import Proof, verify_bundle
 from packyard.sharing.index import access
 from packyard.sharing.index.access import Memory, OlderError
 from packyard.sharing.index.index import Index
-from packyard.sharing.index.package import Choice, choose
+from packyard.sharing.index.package import NO_VERSIONS, Choice, Package, choose
 from packyard.sharing.stores.store import NotFoundError, Store, TooLongError, pointing_to_fsck
 from packyard.sharing.trust import provenance
 from packyard.sharing.trust.keys import NOBODY, Trust
@@ -38,7 +38,7 @@ class Fetched:
     entry: IndexEntry
     why: str = ""
     proof: Proof | None = None
-    package: Package = Package(name="")
+    package: Package = NO_VERSIONS
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
