@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import argparse
 import os
+import sys
+from getpass import getpass
 
 from packyard.cli import declare, output, preferences
 from packyard.core.errors import UsageError
@@ -80,7 +82,6 @@ def new_passphrase() -> bytes:
 
 
 def _ask(prompt: str, hint: str) -> str:
-    secret = output.secret(prompt)
-    if secret is None:
+    if not sys.stdin.isatty():
         raise UsageError(f"a passphrase is needed and there is no terminal to ask for it; {hint}")
-    return secret
+    return getpass(prompt, sys.stderr)
