@@ -16,7 +16,7 @@ from packyard.cli import declare, output, signing
 from packyard.cli.channels import open_channel, publisher
 from packyard.cli.rows import Rows
 from packyard.core.errors import UsageError
-from packyard.sharing.publishing.gc import Policy, gc
+from packyard.sharing.publishing.withdrawal import Policy, gc
 
 ROWS = Rows(
     "version",

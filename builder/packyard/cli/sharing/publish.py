@@ -11,6 +11,7 @@ import re
 import tempfile
 from collections import Counter
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 
 from packyard.cli import bundles, declare, output, preferences, progress, signing, workspaces
@@ -28,7 +29,7 @@ from packyard.sharing.trust import provenance, sbom
 from packyard.sharing.trust.keyless import Signing
 from packyard.sharing.trust.provenance import Statement
 from packyard.using.options import usecases
-from packyard.writing.build import catalogue
+from packyard.writing.build import catalogue, tree
 from packyard.writing.build.catalogue import Catalogue
 from packyard.writing.source.workspace import Workspace
 
@@ -65,7 +66,8 @@ def run(arguments: argparse.Namespace) -> int:
     with tempfile.TemporaryDirectory(prefix="packyard-") as name:
         folder, jobs = Path(name), workspaces.jobs(arguments, part)
         with progress.of(part) as done:
-            built = catalogue.pack_into(workspace, arguments.version, part, folder, jobs=jobs, done=done)
+            put = partial(tree.write, folder)
+            built = catalogue.build(workspace, arguments.version, part, put, jobs=jobs, done=done)
         workspaces.tell_warnings(built.warnings)
         files = (folder / f"{name}.tar.gz" for name in part)
         packed = [Upload.in_file(IndexEntry.of(bundles.read(file)), file) for file in files]

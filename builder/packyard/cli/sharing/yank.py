@@ -11,7 +11,7 @@ from packyard.cli import declare, signing
 from packyard.cli.channels import DONE, open_channel, publisher, row
 from packyard.cli.rows import Rows
 from packyard.core.errors import UsageError
-from packyard.sharing.publishing.yank import yank
+from packyard.sharing.publishing.withdrawal import yank
 
 ROWS = Rows("package", DONE, line="{status:<10} {name}@{version}: {yanked}")
 EXAMPLE = "packyard yank NAME@VERSION --reason TEXT --from CHANNEL"

@@ -17,7 +17,7 @@ from packyard.core.bundle.reference import Reference
 from packyard.core.errors import IntegrityError, Problem, UnavailableError
 from packyard.core.work.cache import Cache
 from packyard.sharing.entry import IndexEntry
-from packyard.sharing.fetching.verify import Proof, verify_listed
+from packyard.sharing.fetching.verify import Proof, verify_bundle
 from packyard.sharing.index import access
 from packyard.sharing.index.access import Memory, OlderError
 from packyard.sharing.index.index import Index
@@ -72,7 +72,8 @@ def fetch(store: Store, reference: Reference, how: Fetching | None = None, *, pi
         entry = choice.entry
         try:
             data = _file(store, entry, how)
-            proof = verify_listed(index, entry, provenance.get(store, entry.name, entry.version), how.trusted)
+            attested = provenance.get(store, entry.name, entry.version)
+            proof = verify_bundle(entry, attested, how.trusted, what=str(entry), index=index)
         except (NotFoundError, IntegrityError):
             latest = access.read(store, how.trusted, how.memory)
             latest.named(reference.name).get(entry.version)  # removed meanwhile
@@ -83,7 +84,8 @@ def fetch(store: Store, reference: Reference, how: Fetching | None = None, *, pi
 
 def whole(store: Store, entry: IndexEntry, how: Fetching) -> bytes:
     """Return the file of a listed bundle; all of it is verified, but for who made it."""
-    return _opened(entry, _file(store, entry, how)).data
+    with pointing_to_fsck(store):
+        return _opened(entry, _file(store, entry, how)).data
 
 
 def _index(store: Store, reference: Reference, how: Fetching, *, is_pinned: bool) -> Index:

@@ -54,7 +54,7 @@ class OCIStore(ReadOnly):
     """The channel at ``oci://host/path``, whose keys are those of bundles, and of what was published with them.
 
     ``tell`` hears which logins are of no use. Nothing is swapped, as
-    there are no conditional writes, and only `bury` removes.
+    there are no conditional writes, and only `change` removes.
     """
 
     def __init__(self, address: str, *, tell: Callable[[str], object] = lambda _: None) -> None:
@@ -179,26 +179,23 @@ class OCIStore(ReadOnly):
         notes = self._of_type(place, bundle, manifests.YANKED_TYPE)
         return replace(entry, yanked=next((note.annotations.get(REASON, "") for note in notes), ""))
 
-    def yank(self, key: str, reason: str) -> None:
-        """Say of a bundle that nobody should use it any more, and why."""
-        place = self._place(key)
-        bundle = self._bundle(place)
-        if not self._of_type(place, bundle, manifests.YANKED_TYPE):
-            self._refer(place, bundle, manifests.note(manifests.YANKED_TYPE, {REASON: reason}, bundle.own))
+    def change(self, entry: IndexEntry) -> None:
+        """Say of a bundle that it is yanked or removed, and why.
 
-    def bury(self, key: str, reason: str) -> None:
-        """Put an artifact in place of a bundle that says that it was removed, and why; its bytes go where that can be.
-
-        A registry that changes no tags lets it be deleted first, or refuses.
+        An artifact that says so takes the place of one that is removed, whose bytes go where that can be. A registry
+        that changes no tags lets it be deleted first, or refuses.
         """
-        place = self._place(key)
+        place = self._place(entry.key)
         bundle = self._bundle(place)
-        about = {REASON: reason, FACTS: bundle.annotations.get(FACTS, "")}
-        known = [referrer.digest for referrer in self._registry.referrers(place.repository, bundle.own.digest)]
-        self._registry.write_manifest(place.repository, place.tag, manifests.note(manifests.REMOVED_TYPE, about))
-        del self._bundles[place.repository, place.tag]
-        for digest in (*known, bundle.own.digest):
-            self._registry.delete(place.repository, digest)
+        if entry.removed:
+            about = {REASON: entry.removed, FACTS: bundle.annotations.get(FACTS, "")}
+            known = [referrer.digest for referrer in self._registry.referrers(place.repository, bundle.own.digest)]
+            self._registry.write_manifest(place.repository, place.tag, manifests.note(manifests.REMOVED_TYPE, about))
+            del self._bundles[place.repository, place.tag]
+            for digest in (*known, bundle.own.digest):
+                self._registry.delete(place.repository, digest)
+        elif not self._of_type(place, bundle, manifests.YANKED_TYPE):
+            self._refer(place, bundle, manifests.note(manifests.YANKED_TYPE, {REASON: entry.yanked}, bundle.own))
 
     # Manifests.
 
