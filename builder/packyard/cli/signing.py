@@ -13,6 +13,7 @@ from getpass import getpass
 
 from packyard.cli import declare, output, preferences
 from packyard.core.errors import UsageError
+from packyard.sharing.index.access import Publisher
 from packyard.sharing.trust import keyless, signers
 from packyard.sharing.trust.keyless import Signing
 from packyard.sharing.trust.keys import SigningKey, is_encrypted
@@ -49,10 +50,15 @@ def key(name: str | None = None) -> Signing | None:
     return preferences.own_keyring().signing(names[0], passphrase) if names else None
 
 
-def tell_unsigned(signing_key: Signing | None) -> None:
-    """Say that nothing is signed, where that is so."""
-    if not signing_key:
+def publisher(address: str, name: str | None, *, is_trial: bool = False) -> Publisher:
+    """Return who writes into a channel, with which key, whom the user trusts there, and what he remembers of it.
+
+    That nothing is signed is told, unless it ``is_trial``, which needs no key.
+    """
+    chosen, memory = None if is_trial else key(name), preferences.memory(address)
+    if not (chosen or is_trial):
         output.note("not signed: nobody can tell who published it; to sign the next time: packyard keys new NAME")
+    return Publisher(key=chosen, trusted=preferences.trust(address), memory=memory, tell=output.note)
 
 
 def passphrase(file: str) -> bytes:
