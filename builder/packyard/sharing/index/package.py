@@ -119,6 +119,10 @@ class Package:
         return replace(self, versions={**self.versions, entry.version: entry})
 
 
+#: Of a name that is in no channel.
+NO_VERSIONS = Package(name="")
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Choice:
     """A published bundle, and why it was chosen."""
