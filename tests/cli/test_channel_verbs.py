@@ -82,7 +82,7 @@ def test_checks_a_channel_and_makes_its_index_again(channel: Path) -> None:
     assert json.loads(done("fsck", channel, "--repair", "-o", "json")) == []
     (channel / "1.0/bert.tar.gz").write_bytes(b"x")
     assert packyard("fsck", channel, "--repair").stdout.startswith("altered  1.0/bert.tar.gz: ")
-    assert "--remove is for --repair" in packyard("fsck", channel, "--remove").stderr
+    assert "--remove has no meaning without --repair" in packyard("fsck", channel, "--remove").stderr
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from packyard.cli import bundles, output
@@ -17,9 +17,8 @@ from packyard.core.bundle.address import shortened
 from packyard.core.bundle.bundle import Bundle
 from packyard.core.bundle.reference import Reference
 from packyard.core.errors import InputError, IntegrityError, on_one_line
-from packyard.core.kubernetes.lenient import Object, mapping
-from packyard.core.yaml.document import parse_file
-from packyard.core.yaml.values import to_value
+from packyard.core.kubernetes.lenient import Object
+from packyard.core.yaml.node import Source
 from packyard.sharing.entry import IndexEntry
 from packyard.sharing.fetching.fetch import Fetched
 from packyard.sharing.index import summary
@@ -27,7 +26,7 @@ from packyard.sharing.index.index import Index
 from packyard.sharing.stores.store import NotFoundError, Store
 from packyard.sharing.web import picture
 from packyard.sharing.web.page import Fields
-from packyard.using.kustomize import builtin
+from packyard.using.kustomize import builtin, objects
 from packyard.using.options import bundled
 from packyard.using.options.bundled import BundledUseCase
 from packyard.using.setters import listing, patterns, refusal
@@ -104,14 +103,13 @@ def _use_cases(bundle: Bundle, cases: list[BundledUseCase]) -> list[Fields]:
     return made
 
 
-def _objects(directory: Path) -> list[Object]:
+def _objects(directory: Path) -> Sequence[Object]:
     """Build a use case; one that packyard's own build does not follow has no picture."""
     try:
-        documents = parse_file(builtin.build(directory), str(directory))
+        return [item.root for item in objects.parse(Source(str(directory), builtin.build(directory).decode()))]
     except InputError as error:
         output.detail(f"no picture: {error}")
         return []
-    return [mapping(to_value(document.root)) for document in documents]
 
 
 def _parameter(setter: Setter) -> Fields:

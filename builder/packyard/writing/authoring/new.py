@@ -30,7 +30,7 @@ from packyard.writing.source.offered import Offered
 from packyard.writing.source.package import NAME, slug
 from packyard.writing.source.pod_operations import Container, is_bound
 from packyard.writing.source.words import Words
-from packyard.writing.source.workspace import BASE, FOLDERS, PROGRAMS, STORAGE, Workspace
+from packyard.writing.source.workspace import BASE, FOLDERS, PROGRAMS, STORAGE, Workspace, authored
 
 _RUN, _CONTAINERS = ("command", "args"), "containers"
 _PROGRAM = ["python3", "main.py"]  # a program that is to be replaced: that of the image, or by its author
@@ -118,6 +118,15 @@ def cure(answers: Answers, parts: Sequence[Offered], problems: Sequence[Problem]
 def _chosen(answers: Answers) -> Iterator[tuple[str, str]]:
     kinds = (BASE, answers.bases.values()), (STORAGE, answers.storage), (PROGRAMS, answers.programs)
     yield from ((kind, name) for kind, names in kinds for name in names)
+
+
+def manifests(workspace: Workspace, part: Offered) -> bytes:
+    """Return the objects of a base as a use case begins with them, or the files of an overlay."""
+    sources = workspace.sources
+    if part.kind == BASE:
+        objects = accumulate.accumulate(parts.of(workspace, f"{FOLDERS[BASE]}/{part.name}"))
+        return b"---\n".join(item.write() for item in objects)
+    return b"---\n".join(sources.read(path) for path in authored(sources, part.folder) if path.endswith(".yaml"))
 
 
 def write(workspace: Workspace, answers: Answers) -> dict[str, bytes]:

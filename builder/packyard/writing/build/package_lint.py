@@ -20,6 +20,7 @@ from packyard.using.setters.packages import PackageFiles
 from packyard.writing.build import fragments, silence
 from packyard.writing.build.draft import Draft, compose_draft
 from packyard.writing.build.own_rules import judges_of
+from packyard.writing.checks import kubernetes_schema
 from packyard.writing.checks.enabled import Option, Trial
 from packyard.writing.checks.finding import REMOVE, Finding, finding
 from packyard.writing.checks.lint import find
@@ -42,7 +43,8 @@ _OF_VALUES = frozenset((
 class Linted:
     """What is wrong with the composed files of a package, exceptions included, and what `workspace_lint` needs to know.
 
-    ``inputs`` are the sources that it was composed from. What does not compose ``is_broken``.
+    ``inputs`` are the sources that it was composed from, ``unchecked`` says which kinds have no schema. What does not
+    compose ``is_broken``.
     """
 
     name: str
@@ -51,6 +53,7 @@ class Linted:
     options: Sequence[str] = ()
     idle: Idle = field(default_factory=dict)
     inputs: Sequence[str] = ()
+    unchecked: Sequence[str] = ()
     is_broken: bool = False
 
 
@@ -88,6 +91,7 @@ def _package(here: Workspace, draft: Draft, composed: ComposedPackage) -> Linted
         [option.name for option in composed.options.all],
         composed.idle,
         tuple(draft.inputs),
+        sorted({text for each in parsed for text in kubernetes_schema.unchecked(each, judges_of(here))}),
     )
 
 
