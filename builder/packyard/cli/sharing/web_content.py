@@ -63,14 +63,17 @@ def _latest(entry: IndexEntry, address: str, store: Store) -> Fields:
         return {**listed, "words": summary.split(words), "problem": on_one_line(str(error))}
     words += [option.name for option in shown["row"]["options"]]
     for made in shown["cases"]:
-        words += [made["case"].description, made["needs"], *(setter.name for setter in made["case"].setters)]
+        words += [made["case"].shipped.description, made["needs"], *(setter.name for setter in made["case"].setters)]
     return {**listed, "words": summary.split(words), **shown}
 
 
 def _shown(fetched: Fetched, source: Setting) -> Fields:
     bundle, described, proof = fetched.bundle, fetched.bundle.manifest, fetched.proof
     cases = [bundled.use_case(bundle, path) for path in show.names(described)]
-    row, requires = show.described(fetched, source, cases), {require for case in cases for require in case.requires}
+    row, requires = (
+        show.described(fetched, source, cases),
+        {require for case in cases for require in case.shipped.requires},
+    )
     return {
         "row": row,
         "needs": show.needs(requires, described, row["kubernetes"]),
@@ -93,8 +96,8 @@ def _use_cases(bundle: Bundle, cases: list[BundledUseCase]) -> list[Fields]:
                     "case": case,
                     "is_typed": re.fullmatch(r"[\w./-]+", case.path, re.ASCII) is not None,  # as a shell reads it
                     "name": names[case.path],
-                    "after": [names[path] for path in case.after if path in names],
-                    "needs": show.needs(set(case.requires), bundle.manifest),
+                    "after": [names[path] for path in case.shipped.after if path in names],
+                    "needs": show.needs(set(case.shipped.requires), bundle.manifest),
                     "parameters": list(map(_parameter, sorted(case.setters, key=lambda one: not one.must_be_set))),
                     "things": things,
                     "arrows": arrows,

@@ -29,7 +29,6 @@ from packyard.sharing.index.package import Package
 from packyard.sharing.index.summary import Summary
 from packyard.sharing.stores.store import FOLDER, NotFoundError, Store, TooLongError, pointing_to_fsck
 from packyard.sharing.trust import envelope, provenance
-from packyard.sharing.trust.envelope import Opened
 from packyard.sharing.trust.keyless import Signing
 from packyard.sharing.trust.keys import NOBODY, Trust
 
@@ -55,14 +54,6 @@ def sealed(payload: bytes, by: Signing | None) -> bytes:
     subject = {"name": KEY, "digest": {"sha256": Digest.of(payload).hex}}
     fields = {"_type": provenance.STATEMENT, "subject": [subject], "predicateType": _PREDICATE}
     return envelope.sign(record.to_line({**fields, "predicate": json.loads(payload)}), by)
-
-
-def opened(data: bytes, trusted: Trust, *, file: str) -> Opened:
-    """Return an index and who signed it; one that nobody signed is refused where a signature is required."""
-    content = envelope.open(data, trusted, file=file)
-    if not (content.signers or content.others):
-        return content
-    return replace(content, payload=record.parse_any(content.payload, _predicate, file=file))
 
 
 def _predicate(fields: Record) -> bytes:
@@ -121,8 +112,9 @@ class Index:
     def parse(cls, data: bytes, store: Store | None, trusted: Trust = NOBODY, *, file: str = "") -> Index:
         """Read index.json, or raise `IntegrityError`."""
         file = file or (f"{store.address.rstrip('/')}/{KEY}" if store else KEY)
-        content = opened(data, trusted, file=file)
-        index = record.parse(content.payload, cls._read, kind=_KIND, file=file)
+        content = envelope.open(data, trusted, file=file)
+        payload = record.parse_any(content.payload, _predicate, file=file) if content.is_signed else content.payload
+        index = record.parse(payload, cls._read, kind=_KIND, file=file)
         return replace(index, store=store, data=data, signers=content.signers, others=content.others)
 
     @classmethod
