@@ -18,7 +18,6 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from pathlib import Path
 
 from packyard.core.bundle import archive, reference
 from packyard.core.digest import Digest
@@ -52,17 +51,6 @@ class Upload:
     present: Collection[str] = ()
     is_listed: bool = False
 
-    @classmethod
-    def in_file(cls, entry: IndexEntry, file: Path) -> Upload:
-        """Describe what a file holds, which is not opened before it is wanted; its digest is checked then."""
-
-        def data() -> bytes:
-            read = regular.read(file, limit=archive.LIMITS.packed_size)
-            entry.verify(read)
-            return read
-
-        return cls(entry=entry, data=data)
-
     @property
     def has_bundle(self) -> bool:
         """Whether the bundle itself is there."""
@@ -82,8 +70,10 @@ class Upload:
         """Write what is missing; return the entry of the file that is there then, and what was done for it."""
         entry, registry = self.entry, as_registry(store)
         if not self.has_bundle:
+            data = self.data()
+            entry.digest.verify(data, what=str(entry))
             try:
-                registry.push(entry, self.data()) if registry else store.put(entry.key, self.data())
+                registry.push(entry, data) if registry else store.put(entry.key, data)
             except ConflictError:  # another publisher was faster, maybe with the same tar
                 entry = _published(store, entry)
         if entry.beside(CHECKSUM) not in self.present:
