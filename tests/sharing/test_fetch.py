@@ -42,9 +42,7 @@ def test_a_channel_that_is_not_there_is_said_to_be_missing(reference: str) -> No
 
 def test_what_is_in_the_archive_has_to_be_what_the_index_says(store: DirectoryStore, tmp_path: Path) -> None:
     list_otherwise(tmp_path / "channel", "bert", "1.9", tar=Digest.of(b"another"))
-    with pytest.raises(
-        IntegrityError, match=rf"^bert@1\.9: expected .* {Digest.of(b'another')}, found .* sha256:"
-    ):
+    with pytest.raises(IntegrityError, match=rf"^bert@1\.9: expected .* {Digest.of(b'another')}, found .* sha256:"):
         fetch(store, "bert@1.9")
 
 

@@ -19,7 +19,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 
-from packyard.core.bundle import archive, reference
+from packyard.core.bundle import archive
 from packyard.core.digest import Digest
 from packyard.core.errors import ConflictError, IntegrityError, Problem, on_one_line
 from packyard.core.files import regular
@@ -137,9 +137,6 @@ def publish(
 
 def compare(store: Store, bundles: Sequence[Upload], before: Index) -> list[Upload]:
     """Return each bundle with what the channel has of it, or refuse all that cannot be published."""
-    for bundle in bundles:
-        reference.check_name(bundle.entry.name)
-        reference.check_version(bundle.entry.version)
     check_place(store, before, [bundle.entry.key for bundle in bundles])
     present: set[str] = set()
     with suppress(MissingStoreError):
@@ -148,10 +145,8 @@ def compare(store: Store, bundles: Sequence[Upload], before: Index) -> list[Uplo
     def look(upload: Upload) -> Upload:
         entry = upload.entry
         listed = before.known(entry.name).versions.get(entry.version)
-        if entry.key in present and not listed:
-            entry = _published(store, entry)
-        elif entry.key in present and listed and listed.tar == entry.tar:
-            entry = listed
+        if entry.key in present and (not listed or listed.tar == entry.tar):
+            entry = listed or _published(store, entry)
         return replace(upload, entry=entry, present=present, is_listed=before.lists(entry))
 
     uploads = parallel.each(look, bundles, AT_ONCE)
