@@ -14,22 +14,24 @@ openAPI:
   definitions:
     io.k8s.cli.setters.TAG: {x-k8s-cli: {setter: {name: TAG, value: "1"}}}
 """
-NESTED = (
-    KRMFILE
-    + """\
+NESTED = """\
     io.k8s.cli.substitutions.INNER:
-      x-k8s-cli: {substitution: {name: INNER, pattern: "${TAG}-x", values: [MARKER setters.TAG'}]}}
+      x-k8s-cli:
+        substitution:
+          name: INNER
+          pattern: ${TAG}-x
+          values: [{marker: "${TAG}", ref: "#/definitions/io.k8s.cli.setters.TAG"}]
     io.k8s.cli.substitutions.OUTER:
-      x-k8s-cli: {substitution: {name: OUTER, pattern: "a:${INNER}", values: [MARKER substitutions.INNER'}]}}
+      x-k8s-cli:
+        substitution:
+          name: OUTER
+          pattern: a:${INNER}
+          values: [{marker: "${INNER}", ref: "#/definitions/io.k8s.cli.substitutions.INNER"}]
 """
-)
 
 
 def test_a_setter_that_only_a_substitution_of_a_substitution_uses_is_used(found: Found) -> None:
-    nested = NESTED
-    for name in ("TAG", "INNER"):
-        nested = nested.replace("MARKER ", f"{{marker: '${{{name}}}', ref: '#/definitions/io.k8s.cli.", 1)
-    assert found(nested, a_yaml='a: a:1-x # {"$openapi":"OUTER"}\n') == []
+    assert found(KRMFILE + NESTED, a_yaml='a: a:1-x # {"$openapi":"OUTER"}\n') == []
 
 
 def test_an_exception_is_not_called_needless_where_another_file_cannot_be_read(found: Found) -> None:
