@@ -170,7 +170,7 @@ class OCIStore(ReadOnly):
         if bundle is None or FACTS not in bundle.annotations:
             return None
         facts = bundle.annotations[FACTS].encode()
-        entry = record.parse_any(facts, lambda fields: IndexEntry.parse(fields.rest()), file=place.shown)
+        entry = record.parse_any(facts, lambda fields: fields.take_all(IndexEntry), file=place.shown)
         if (entry.name, entry.version) != (name, version):  # a tag of somebody's own beside that of the version
             return None
         if bundle.type == manifests.REMOVED_TYPE:
