@@ -10,6 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
 from packyard.core.errors import InputError, Problem, refuse
+from packyard.core.kubernetes.kinds import called, namespace_of
 from packyard.core.yaml.compare import Planned
 from packyard.core.yaml.content import Tree, double, in_brackets
 from packyard.core.yaml.document import decode, mappings, parse_text
@@ -78,10 +79,9 @@ class ResourceItem:
     @property
     def reference(self) -> dict[str, str]:
         """What names it: apiVersion, kind, name and, if it has one, namespace."""
-        metadata = self.root.mapping("metadata")
-        names = {key: metadata.text(key) if metadata else "" for key in ("name", "namespace")}
-        reference = {"apiVersion": self.root.text("apiVersion"), "kind": self.root.text("kind"), "name": names["name"]}
-        return {**reference, "namespace": names["namespace"]} if names["namespace"] else reference
+        namespace = namespace_of(self.root)
+        reference = {"apiVersion": self.root.text("apiVersion"), "kind": self.root.text("kind")}
+        return {**reference, "name": called(self.root), **({"namespace": namespace} if namespace else {})}
 
     def _annotation(self, names: Iterable[str]) -> str:
         annotations = self.annotations

@@ -161,8 +161,8 @@ def _references(root: MappingNode, spaces: Container[str]) -> Iterator[_Referenc
                 if isinstance(node, Scalar) and node.value:
                     yield _Reference(field.kind, node)
         elif entry.name in TYPED and (name := value.scalar("name")):
-            kind = value.text("kind", _DEFAULTS.get(entry.name, ""))
-            group = value.text("apiGroup", group_of(value.text("apiVersion", TYPED[entry.name])))
+            kind = value.text("kind", default=_DEFAULTS.get(entry.name, ""))
+            group = value.text("apiGroup", default=group_of(value.text("apiVersion", default=TYPED[entry.name])))
             yield _Reference((group, kind), name, kind_node=value.get("kind"))
         elif entry.name in HOLDERS:
             yield from _held(entry, root)
