@@ -60,7 +60,7 @@ def test_a_fragment_that_is_no_file_is_refused(root: Path, make: Callable[[Path]
         ("new p --base one", "exists already (choose another name, or change its package.yaml)"),
         ("new x --base zzz", "no base 'zzz' (packyard new --list shows them)"),
         ("new x --base one --set A=b", "packages/x: was not written\n"),
-        ("new --list one", "packyard new: NAME has no meaning beside --list"),
+        ("new --list onee", "no base 'onee' (did you mean 'one'?)"),
         ("new --list --set A=b", "packyard new: --set has no meaning beside --list"),
         ("new x --base one --set A", "packyard new: 'A' must be NAME=VALUE"),
         ("keys", "ACTION is missing; type packyard keys new NAME, packyard keys trust KEY CHANNEL, packyard keys list"),

@@ -19,7 +19,7 @@ from packyard.sharing.index import access
 from packyard.sharing.index.access import Memory, OlderError, Publisher
 from packyard.sharing.index.index import KEY as INDEX
 from packyard.sharing.publishing import fsck
-from packyard.sharing.publishing.yank import yank
+from packyard.sharing.publishing.withdrawal import yank
 from packyard.sharing.stores.directory import DirectoryStore
 from packyard.sharing.trust.keys import NOBODY, SigningKey, Trust
 from packyard.sharing.trust.provenance import Statement

@@ -18,8 +18,7 @@ from packyard.sharing.index import access
 from packyard.sharing.index.access import Memory, Publisher
 from packyard.sharing.index.index import KEY as INDEX
 from packyard.sharing.publishing import fsck
-from packyard.sharing.publishing.gc import Policy, gc
-from packyard.sharing.publishing.yank import yank
+from packyard.sharing.publishing.withdrawal import Policy, gc, yank
 from packyard.sharing.stores.directory import DirectoryStore
 from packyard.sharing.stores.oci.manifest import bundle_digest
 from packyard.sharing.trust import sbom

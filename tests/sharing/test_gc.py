@@ -18,8 +18,7 @@ from packyard.sharing.index.access import Publisher
 from packyard.sharing.index.index import KEY as KEY_OF_INDEX
 from packyard.sharing.publishing import fsck
 from packyard.sharing.publishing.copy import copy
-from packyard.sharing.publishing.gc import Policy, gc
-from packyard.sharing.publishing.yank import yank
+from packyard.sharing.publishing.withdrawal import Policy, gc, yank
 from packyard.sharing.stores.directory import DirectoryStore
 from packyard.sharing.stores.store import Store
 from packyard.sharing.trust.keys import SigningKey, Trust

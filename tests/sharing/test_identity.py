@@ -13,7 +13,7 @@ from packyard.sharing.index import access
 from packyard.sharing.index.access import Publisher
 from packyard.sharing.index.index import KEY
 from packyard.sharing.publishing import fsck
-from packyard.sharing.publishing.yank import yank
+from packyard.sharing.publishing.withdrawal import yank
 from packyard.sharing.stores.directory import DirectoryStore
 from packyard.sharing.trust.keyless import TOKEN, JobIdentity
 from packyard.sharing.trust.keys import Identity, SigningKey, Trust

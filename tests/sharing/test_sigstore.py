@@ -19,8 +19,9 @@ from packyard.sharing.entry import PROVENANCE, SIGSTORE, IndexEntry
 from packyard.sharing.index.access import Publisher
 from packyard.sharing.stores.directory import DirectoryStore
 from packyard.sharing.stores.oci.manifest import bundle_digest
-from packyard.sharing.trust.keys import SigningKey
-from packyard.sharing.trust.provenance import Provenance, Statement
+from packyard.sharing.trust import provenance
+from packyard.sharing.trust.keys import NOBODY, SigningKey
+from packyard.sharing.trust.provenance import Statement
 from sharing.examples import bundle, publish
 
 KEY = SigningKey.of(Ed25519PrivateKey.from_private_bytes(bytes(32)))
@@ -63,10 +64,10 @@ def test_readers_take_a_statement_of_several_subjects_and_find_the_file_by_its_n
     file, manifest = document["subject"]
     others = [{"digest": {"sha512": "0" * 128}}, {"name": "x.tar.gz", "digest": {"sha256": "0" * 64}}]
     for subjects in ([file], [manifest, file], [*others, manifest, file]):
-        assert Provenance.parse(json.dumps({**document, "subject": subjects}).encode(), file="x").file == ENTRY.digest
+        assert provenance.check(json.dumps({**document, "subject": subjects}).encode(), ENTRY, NOBODY, what="x")[0]
     for subjects in ([], [manifest], [file, {**file, "digest": manifest["digest"]}]):
         with pytest.raises(IntegrityError, match=r"subject bert\.tar\.gz: must be one"):
-            Provenance.parse(json.dumps({**document, "subject": subjects}).encode(), file="x")
+            provenance.check(json.dumps({**document, "subject": subjects}).encode(), ENTRY, NOBODY, what="x")
 
 
 def test_publishing_again_leaves_a_signed_statement_that_verifies(channel: DirectoryStore, tmp_path: Path) -> None:

@@ -9,9 +9,10 @@ import pytest
 from packyard import __version__
 from packyard.core.errors import IntegrityError
 from packyard.sharing.fetching.verify import verify_bundle, with_sbom
+from packyard.sharing.index.index import Index
 from packyard.sharing.trust.keys import NOBODY, Trust
 from packyard.sharing.trust.provenance import Statement
-from sharing.test_provenance import BERT, INPUTS, KEY, MADE, OTHER, READ, SBOM, SIGNED, TRUST
+from sharing.test_provenance import BERT, INPUTS, KEY, MADE, OTHER, SBOM, SIGNED, TRUST
 
 SHORT = f"{KEY.public.id[:19]}…"
 NAMED = Trust.of(replace(KEY.public, name="release"))
@@ -19,8 +20,7 @@ NAMED = Trust.of(replace(KEY.public, name="release"))
 
 def test_says_what_a_trusted_signature_proves() -> None:
     proof = with_sbom(verify_bundle(BERT, SIGNED, NAMED, what="x"), SBOM, what="x")
-    assert (proof.signers, proof.others, proof.has_sbom, proof.is_proved) == ((KEY.public.id,), (), True, True)
-    assert proof.provenance == READ
+    assert (proof.signers, proof.vouching, proof.others, proof.has_sbom) == (*[(KEY.public.id,)] * 2, (), True)
     assert list(proof.describe()) == [
         "bert 1.0: its files are intact",
         f"signed by release ({SHORT}), which you trust",
@@ -43,8 +43,8 @@ def test_without_a_trusted_key_it_says_what_it_could_not_prove() -> None:
 
 def test_a_signed_index_that_lists_it_proves_it_without_signed_provenance() -> None:
     for attested in (None, MADE.to_bytes(), MADE.to_bytes(OTHER)):
-        proof = verify_bundle(BERT, attested, NAMED, what="x", listed_by=[KEY.public.id])
-        assert proof.is_proved
+        proof = verify_bundle(BERT, attested, NAMED, what="x", index=Index(signers=(KEY.public.id,)))
+        assert proof.vouching
         assert list(proof.describe())[:2] == [
             "bert 1.0: its files are intact, and the channel lists it",
             f"signed by release ({SHORT}), which you trust",
@@ -55,7 +55,7 @@ def test_a_signed_index_excuses_no_forged_signature() -> None:
     place = SIGNED.index(b'"sig": "') + 20
     forged = SIGNED[:place] + b"AAAAAAAAAA" + SIGNED[place + 10 :]
     with pytest.raises(IntegrityError, match=r"was changed|base64"):
-        verify_bundle(BERT, forged, TRUST, what="x", listed_by=[KEY.public.id])
+        verify_bundle(BERT, forged, TRUST, what="x", index=Index(signers=(KEY.public.id,)))
 
 
 def test_another_sbom_than_the_one_of_the_provenance_is_refused() -> None:

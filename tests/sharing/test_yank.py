@@ -9,7 +9,7 @@ import pytest
 
 from packyard.core.errors import ConflictError, InputError
 from packyard.sharing.index import access
-from packyard.sharing.publishing.yank import yank
+from packyard.sharing.publishing.withdrawal import yank
 from packyard.sharing.stores.directory import DirectoryStore
 from sharing.examples import bundle, close, publish
 

@@ -144,6 +144,20 @@ def test_list_says_what_parts_need_and_define_but_of_internal_ones_nothing() -> 
     assert not {("base", "run"), ("base", "vllm"), ("programs", "mounted")} & found.keys()
 
 
+def test_list_of_a_name_shows_the_manifests_that_a_use_case_begins_with() -> None:
+    shown = done("new", "--list", "deployment", "--workspace", real.REPOSITORY)
+    assert shown.count("\n---\n") == 2
+    assert '        image: "" # {"$openapi":"IMAGE"}\n' in shown
+    pods = (real.REPOSITORY / "overlays/storage/none/pods.yaml").read_text()
+    assert pods in done("new", "--list", "none", "--workspace", real.REPOSITORY)
+
+
+def test_no_section_of_shared_setters_claims_what_a_package_may_change() -> None:
+    krmfiles = ("Krmfile", "bases/*/Krmfile", "overlays/*/*/Krmfile")
+    found = (file for pattern in krmfiles for file in real.REPOSITORY.glob(pattern))
+    assert [file for file in found if "# Required" in file.read_text()] == []
+
+
 def test_what_was_interrupted_leaves_no_package(catalogue: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def lint(*_: object) -> None:
         raise KeyboardInterrupt

@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import argparse
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from shlex import quote
@@ -109,7 +109,7 @@ def _theirs(folder: Path, base: Bundle, version: str, flag: str | None) -> tuple
     fetched = bundles.offer(reference, channel)
     bundle = fetched.bundle
     output.note(f"{bundle.name}@{bundle.version} from {channel}")
-    for entry in fetched.versions:
+    for entry in fetched.package.entries:
         if entry.version == base.version != bundle.version and entry.yanked:
             output.warning(f"{folder}: is {entry}, which is yanked: {on_one_line(entry.yanked)}")
     if order(bundle.version) < order(base.version) and not reference.version:
@@ -128,8 +128,13 @@ def _tell(folder: Path, base: Bundle, theirs: Bundle, merged: Merged, decision: 
         return
     word = "downgraded" if order(theirs.version) < order(base.version) else "upgraded"
     output.note(f"{theirs.name} {word} from {base.version} to {theirs.version}")
-    for text in _kept(merged):
-        output.note(f"  {text}")
+    for noun, names in (
+        ("value", [name for _, name in merged.values]),
+        ("enabled option", [name for _, name in merged.options]),
+        ("edited file", merged.edited),
+    ):
+        if names:
+            output.note(f"  kept: {output.counted(len(names), noun)} of yours ({', '.join(sorted({*names}))})")
     for conflict in merged.conflicts:
         first = conflict._replace(message=conflict.message.splitlines()[0])
         output.note(f"  conflict, decided by --conflicts={decision}: {first}")
@@ -138,16 +143,6 @@ def _tell(folder: Path, base: Bundle, theirs: Bundle, merged: Merged, decision: 
             output.note(f"{folder / where}: {name} is {new} now, with your value")
     for where, name in merged.to_set:
         output.note(f"{folder / where}: {name} has to be set: packyard set {address.typed(folder / where)} {name}=…")
-
-
-def _kept(merged: Merged) -> Iterator[str]:
-    for noun, names in (
-        ("value", [name for _, name in merged.values]),
-        ("enabled option", [name for _, name in merged.options]),
-        ("edited file", merged.edited),
-    ):
-        if names:
-            yield f"kept: {output.counted(len(names), noun)} of yours ({', '.join(sorted({*names}))})"
 
 
 def _tell_undecided(folder: Path, merged: Merged) -> int:

@@ -1,7 +1,8 @@
 """Write a new package of the workspace: it builds and lints as it is, and you go on from there.
 
-packyard new --list   the bases and overlays that a package can be made of,
-                      with what each needs; -o json has the setters, too
+packyard new --list        the bases and overlays that a package can be made
+                           of, with what each needs; -o json has the setters
+packyard new --list NAME   the manifests of one of them
 
 What no flag says is asked for on a terminal.
 """
@@ -11,6 +12,7 @@ from __future__ import annotations
 import argparse
 import shutil
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -39,7 +41,7 @@ EXAMPLE = "packyard new my-model --base job"
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the verb's arguments."""
     parser.add_argument("name", metavar="NAME", nargs="?", help="the package: lower case words joined by dashes")
-    declare.switch(parser, "--list", "list what packages can be made of")
+    declare.switch(parser, "--list", "list what packages can be made of, or show NAME")
     text = "a use case with this base, called as the base if not otherwise; may be repeated"
     declare.value(parser, "--base [USECASE=]BASE", text, action="append")
     for kind in (STORAGE, PROGRAMS):
@@ -53,10 +55,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Write the package, unless what it is made of does not fit together; or list parts."""
     if arguments.list:
-        declare.alone(arguments, "new", "beside --list", "name", "base", STORAGE, PROGRAMS, "set")
-        parts = [part for part in offered.find(workspaces.find(arguments, carried=True)) if not part.internal]
-        PARTS.show(parts, arguments.output, cells={"WHAT IT IS": _summary})
-        return 0
+        declare.alone(arguments, "new", "beside --list", "base", STORAGE, PROGRAMS, "set")
+        return _list(workspaces.find(arguments, carried=True), arguments.name, arguments.output)
     if not arguments.name:
         raise UsageError(f"packyard new: NAME is missing: {EXAMPLE}")
     workspace = workspaces.find(arguments)
@@ -70,6 +70,21 @@ def run(arguments: argparse.Namespace) -> int:
     return 0
 
 
+def _list(workspace: Workspace, name: str | None, form: str) -> int:
+    """List parts, or show those of a name."""
+    parts = offered.find(workspace)
+    listed = [part for part in parts if part.name == name or not (name or part.internal)]
+    if not listed:
+        raise InputError(new.fault_of_part(BASE, name or "", parts))
+    if not name or form == "json":
+        PARTS.show(listed, form, cells={"WHAT IT IS": _summary})
+        return 0
+    for part in listed:
+        output.note(f"{part.kind} {name}: {_summary(asdict(part))}")
+        output.data(new.manifests(workspace, part))
+    return 0
+
+
 def _write(workspace: Workspace, answers: Answers, parts: Sequence[Offered]) -> Path:
     """Write the package, and say what lint finds; one that does not compose is not left there."""
     packages_dir = workspace.root_dir / "packages"
@@ -78,14 +93,12 @@ def _write(workspace: Workspace, answers: Answers, parts: Sequence[Offered]) -> 
     written = archive.write(answers.name, members, packages_dir)
     try:
         findings = workspace_lint.lint(workspace, answers.name)
+        if problems := [finding.problem for finding in findings if finding.rule == "does-not-compose"]:
+            hint = new.cure(answers, parts, problems)
+            raise InputError(*problems, Problem("was not written", file=str(written), hint=hint))
     except BaseException:  # also Ctrl-C
         shutil.rmtree(written)
         raise
-    problems = [finding.problem for finding in findings if finding.rule == "does-not-compose"]
-    if problems:
-        shutil.rmtree(written)
-        hint = new.cure(answers, parts, problems)
-        raise InputError(*problems, Problem("was not written", file=str(written), hint=hint))
     for finding in findings:
         output.marked(finding.severity, f"{finding.problem} [{finding.rule}]")
     return written

@@ -14,7 +14,7 @@ from packyard.cli import declare, output, workspaces
 from packyard.cli.rows import Rows
 from packyard.writing.judging.questions import judge
 
-ROWS = Rows("check", "package, check, where, state, details", columns="PACKAGE, CHECK, WHERE, RESULT=state")
+ROWS = Rows("check", "package, check, where, state, details, misfits", columns="PACKAGE, CHECK, WHERE, RESULT=state")
 EXAMPLE = "packyard test my-model --strict"
 
 
@@ -35,12 +35,17 @@ def run(arguments: argparse.Namespace) -> int:
     ROWS.show(verdicts, arguments.output)
     for warning in dict.fromkeys(warning for verdict in verdicts for warning in verdict.warnings):
         output.warning(warning)
+    misfits = dict.fromkeys((verdict.package, misfit) for verdict in verdicts for misfit in verdict.misfits)
+    for package, misfit in misfits:
+        cases = [each.where for each in verdicts if each.package == package and misfit in each.misfits]
+        output.detail(f"{package}: option {misfit} ({', '.join(cases)})")
     for verdict in verdicts:
         if verdict.state == "failed":
             for detail in verdict.details:
                 output.problem(" ".join(filter(None, (verdict.package, verdict.check, verdict.where))) + f": {detail}")
-        elif verdict.state == "skipped":
-            output.note(f"{verdict.package} {verdict.check} {verdict.where}: not checked: {'; '.join(verdict.details)}")
+    for reason in dict.fromkeys(each for verdict in verdicts if verdict.state == "skipped" for each in verdict.details):
+        output.note(f"not checked: {reason}")
     states = [verdict.state for verdict in verdicts]
-    output.note(", ".join(f"{states.count(state)} {state}" for state in ("passed", "failed", "skipped")))
+    more = "; -v says which options do not fit, and why" if misfits and not output.verbose else ""
+    output.note(", ".join(f"{states.count(state)} {state}" for state in ("passed", "failed", "skipped")) + more)
     return 1 if "failed" in states or (arguments.strict and "skipped" in states) else 0

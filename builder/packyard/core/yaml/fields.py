@@ -7,11 +7,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from posixpath import dirname, join, relpath
+from typing import TYPE_CHECKING
 
 from packyard.core.errors import InputError, Problem, suggest
 from packyard.core.yaml.document import only
 from packyard.core.yaml.node import MappingNode, Node, Scalar, SequenceNode
-from packyard.core.yaml.sources import Sources
+
+if TYPE_CHECKING:
+    from packyard.core.yaml.sources import Sources
 
 _MOST = 100  # faults that are told at once
 

@@ -6,7 +6,7 @@ unpacked. The file is what is listed, or an error.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, replace
 
@@ -17,11 +17,11 @@ from packyard.core.bundle.reference import Reference
 from packyard.core.errors import IntegrityError, Problem, UnavailableError
 from packyard.core.work.cache import Cache
 from packyard.sharing.entry import IndexEntry
-from packyard.sharing.fetching.verify import Proof, verify_listed
+from packyard.sharing.fetching.verify import Proof, verify_bundle
 from packyard.sharing.index import access
 from packyard.sharing.index.access import Memory, OlderError
 from packyard.sharing.index.index import Index
-from packyard.sharing.index.package import Choice, choose
+from packyard.sharing.index.package import NO_VERSIONS, Choice, Package, choose
 from packyard.sharing.stores.store import NotFoundError, Store, TooLongError, pointing_to_fsck
 from packyard.sharing.trust import provenance
 from packyard.sharing.trust.keys import NOBODY, Trust
@@ -29,7 +29,7 @@ from packyard.sharing.trust.keys import NOBODY, Trust
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Fetched:
-    """A bundle, its entry and why it was chosen, what is proved about it, and the ``versions`` of its name.
+    """A bundle, its entry and why it was chosen, what is proved about it, and the package whose versions are read late.
 
     Of one that is in no channel there are only bundle and entry.
     """
@@ -38,7 +38,7 @@ class Fetched:
     entry: IndexEntry
     why: str = ""
     proof: Proof | None = None
-    versions: Sequence[IndexEntry] = ()
+    package: Package = NO_VERSIONS
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -72,18 +72,20 @@ def fetch(store: Store, reference: Reference, how: Fetching | None = None, *, pi
         entry = choice.entry
         try:
             data = _file(store, entry, how)
-            proof = verify_listed(index, entry, provenance.get(store, entry.name, entry.version), how.trusted)
+            attested = provenance.get(store, entry.name, entry.version)
+            proof = verify_bundle(entry, attested, how.trusted, what=str(entry), index=index)
         except (NotFoundError, IntegrityError):
             latest = access.read(store, how.trusted, how.memory)
             latest.named(reference.name).get(entry.version)  # removed meanwhile
             raise
     bundle = _opened(entry, data)
-    return Fetched(bundle=bundle, entry=entry, why=choice.why, proof=proof, versions=package.entries)
+    return Fetched(bundle=bundle, entry=entry, why=choice.why, proof=proof, package=package)
 
 
 def whole(store: Store, entry: IndexEntry, how: Fetching) -> bytes:
     """Return the file of a listed bundle; all of it is verified, but for who made it."""
-    return _opened(entry, _file(store, entry, how)).data
+    with pointing_to_fsck(store):
+        return _opened(entry, _file(store, entry, how)).data
 
 
 def _index(store: Store, reference: Reference, how: Fetching, *, is_pinned: bool) -> Index:

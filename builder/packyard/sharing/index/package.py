@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from packyard.core.bundle import record, reference
-from packyard.core.bundle.record import FaultError, Record, map_of
+from packyard.core.bundle.record import FaultError, Record, map_of, object_of
 from packyard.core.bundle.reference import LATEST, Reference
 from packyard.core.digest import Digest
 from packyard.core.errors import ConflictError, InputError, Problem
@@ -41,14 +41,12 @@ class Package:
 
     @classmethod
     def _read(cls, fields: Record) -> Package:
-        name = fields.take("name", record.checked(reference.check_name))
-
-        def entries(value: object) -> Mapping[str, IndexEntry]:
-            own = map_of(lambda entry: Record(entry).rest())(value)
-            named = {version: {**entry, "name": name, "version": version} for version, entry in own.items()}
-            return map_of(IndexEntry.parse)(named)
-
-        versions = fields.take("versions", entries)
+        name, listed = (
+            fields.take("name", record.checked(reference.check_name)),
+            fields.take("versions", map_of(Record)),
+        )
+        named = {version: {**entry.rest(), "name": name, "version": version} for version, entry in listed.items()}
+        versions = Record({"versions": named}).take("versions", map_of(object_of(IndexEntry)))
         if not versions:
             raise FaultError("expected one or more", "versions")
         return cls(name=name, versions=versions, extra=fields.rest())
@@ -107,10 +105,9 @@ class Package:
         """Return whether a version is not there yet; a `ConflictError` says what is in the way."""
         identity = reference.identity(entry.version)
         same = [version for version in self.versions if reference.identity(version) == identity]
-        known = [present for version in same if (present := self.versions.get(version))]
-        if not known:
+        present = next(filter(None, map(self.versions.get, sorted(same, key=entry.version.__ne__))), None)
+        if present is None:
             return True
-        present = next((earlier for earlier in known if earlier.version == entry.version), known[0])
         if present.removed:
             raise ConflictError(Problem(why_gone(present), hint=_RAISE))
         if not present.is_same_file(entry):
@@ -120,6 +117,10 @@ class Package:
     def put(self, entry: IndexEntry) -> Package:
         """Return the package with an entry, in place of the one of its version if there is one."""
         return replace(self, versions={**self.versions, entry.version: entry})
+
+
+#: Of a name that is in no channel.
+NO_VERSIONS = Package(name="")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from packyard.core.bundle import record, reference
-from packyard.core.bundle.record import Record, in_json, list_of, map_of, text
+from packyard.core.bundle.record import Record, checked, in_json, list_of, map_of, text
 from packyard.core.digest import Digest
 from packyard.sharing.entry import IndexEntry
 from packyard.sharing.index.package import Package
@@ -20,10 +20,6 @@ _NOWHERE = Digest("")
 _TITLE = 100  # characters of a title
 
 
-def _version(value: object) -> str:
-    return record.checked(reference.check_version)(value) if value != "" else ""
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Summary:
     """A package by its latest version: a title, the facts of its model, the paths of its use cases, what they need.
@@ -31,9 +27,9 @@ class Summary:
     ``version`` is empty where every version is yanked or removed.
     """
 
-    name: str = field(metadata=in_json(record.checked(reference.check_name)))
+    name: str = field(metadata=in_json(checked(reference.check_name)))
     record: Digest = field(default=_NOWHERE, metadata=in_json(record.digest))
-    version: str = field(default="", metadata=in_json(_version, ""))
+    version: str = field(default="", metadata=in_json(checked(reference.check_version), ""))
     title: str = field(default="", metadata=in_json(text, ""))
     model: Mapping[str, str] = field(default_factory=dict, metadata=in_json(map_of(text), {}))
     use_cases: Sequence[str] = field(default=(), metadata=in_json(list_of(text), ()))

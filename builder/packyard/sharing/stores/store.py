@@ -165,10 +165,3 @@ def check_same(place: str, actual: Digest, wanted: Digest) -> None:
     if actual != wanted:
         problem = f"exists with other content: it has {actual}, the new one {wanted}"
         raise ConflictError(Problem(problem, file=place, hint="what is published never changes"))
-
-
-def check_expected(place: str, actual: Digest | None, expected: Digest | None) -> None:
-    """Refuse to swap what has other bytes than expected."""
-    if actual != expected:
-        problem = f"was changed meanwhile: expected {expected or 'nothing'}, found {actual or 'nothing'}"
-        raise ConflictError(Problem(problem, file=place))

@@ -38,6 +38,11 @@ class Opened:
     signers: tuple[str, ...] = ()
     others: tuple[str, ...] = ()
 
+    @property
+    def is_signed(self) -> bool:
+        """Whether anybody signed it."""
+        return bool(self.signers or self.others)
+
 
 def signed_bytes(payload: bytes) -> bytes:
     """Return what a signature signs: DSSE's pre-authentication encoding."""

@@ -10,7 +10,6 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
 from packyard.core.errors import InputError, Problem, refuse
-from packyard.core.kubernetes.kinds import called, namespace_of
 from packyard.core.yaml.compare import Planned
 from packyard.core.yaml.content import Tree, double, in_brackets
 from packyard.core.yaml.document import decode, mappings, parse_text
@@ -52,13 +51,11 @@ class Result:
         return fields
 
 
+@dataclass(frozen=True, slots=True)
 class ResourceItem:
     """One object of the list, with the file that the orchestrator says it comes from."""
 
-    __slots__ = ("root",)
-
-    def __init__(self, root: MappingNode) -> None:
-        self.root = root
+    root: MappingNode
 
     @property
     def annotations(self) -> MappingNode | None:
@@ -79,9 +76,9 @@ class ResourceItem:
     @property
     def reference(self) -> dict[str, str]:
         """What names it: apiVersion, kind, name and, if it has one, namespace."""
-        namespace = namespace_of(self.root)
-        reference = {"apiVersion": self.root.text("apiVersion"), "kind": self.root.text("kind")}
-        return {**reference, "name": called(self.root), **({"namespace": namespace} if namespace else {})}
+        reference = {key: self.root.text(key) for key in ("apiVersion", "kind")}
+        reference |= {key: self.root.text("metadata", key) for key in ("name", "namespace")}
+        return {key: text for key, text in reference.items() if text or key != "namespace"}
 
     def _annotation(self, names: Iterable[str]) -> str:
         annotations = self.annotations

@@ -30,7 +30,7 @@ from packyard.writing.source.offered import Offered
 from packyard.writing.source.package import NAME, slug
 from packyard.writing.source.pod_operations import Container, is_bound
 from packyard.writing.source.words import Words
-from packyard.writing.source.workspace import BASE, FOLDERS, PROGRAMS, STORAGE, Workspace
+from packyard.writing.source.workspace import BASE, FOLDERS, PROGRAMS, STORAGE, Workspace, authored
 
 _RUN, _CONTAINERS = ("command", "args"), "containers"
 _PROGRAM = ["python3", "main.py"]  # a program that is to be replaced: that of the image, or by its author
@@ -120,6 +120,15 @@ def _chosen(answers: Answers) -> Iterator[tuple[str, str]]:
     yield from ((kind, name) for kind, names in kinds for name in names)
 
 
+def manifests(workspace: Workspace, part: Offered) -> bytes:
+    """Return the objects of a base as a use case begins with them, or the files of an overlay."""
+    sources = workspace.sources
+    if part.kind == BASE:
+        objects = accumulate.accumulate(parts.of(workspace, f"{FOLDERS[BASE]}/{part.name}"))
+        return b"---\n".join(item.write() for item in objects)
+    return b"---\n".join(sources.read(path) for path in authored(sources, part.folder) if path.endswith(".yaml"))
+
+
 def write(workspace: Workspace, answers: Answers) -> dict[str, bytes]:
     """Return the files of the package by their paths in its folder."""
     use_cases: dict[str, Tree] = {}
@@ -163,9 +172,8 @@ def _parts(workspace: Workspace, base: str, answers: Answers) -> tuple[Part, ...
 
 
 def _setters(workspace: Workspace, used: Sequence[Part]) -> dict[str, Setter]:
-    shared = parts.read_shared(workspace.sources, workspace.libraries)
     own = [[krmfile] for part in used for krmfile in part.krmfiles()]
-    defined = Words(shared, own, {}, workspace.sources.memo).defined
+    defined = Words(parts.read_shared(workspace), own, {}, workspace.sources.memo).defined
     return {name: word.definition for name, word in defined.items() if isinstance(word.definition, Setter)}
 
 

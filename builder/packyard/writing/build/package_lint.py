@@ -8,6 +8,7 @@ from __future__ import annotations
 import posixpath
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass, field, replace
+from functools import partial
 
 from packyard.core.errors import InputError, Problem
 from packyard.core.kubernetes import kustomization
@@ -20,7 +21,8 @@ from packyard.using.setters.packages import PackageFiles
 from packyard.writing.build import fragments, silence
 from packyard.writing.build.draft import Draft, compose_draft
 from packyard.writing.build.own_rules import judges_of
-from packyard.writing.checks.enabled import Option, Trial
+from packyard.writing.checks import enabled, kubernetes_schema
+from packyard.writing.checks.enabled import Option
 from packyard.writing.checks.finding import REMOVE, Finding, finding
 from packyard.writing.checks.lint import find
 from packyard.writing.checks.parsed import Parsed, parse
@@ -42,7 +44,8 @@ _OF_VALUES = frozenset((
 class Linted:
     """What is wrong with the composed files of a package, exceptions included, and what `workspace_lint` needs to know.
 
-    ``inputs`` are the sources that it was composed from. What does not compose ``is_broken``.
+    ``inputs`` are the sources that it was composed from, ``unchecked`` says which kinds have no schema. What does not
+    compose ``is_broken``.
     """
 
     name: str
@@ -51,6 +54,7 @@ class Linted:
     options: Sequence[str] = ()
     idle: Idle = field(default_factory=dict)
     inputs: Sequence[str] = ()
+    unchecked: Sequence[str] = ()
     is_broken: bool = False
 
 
@@ -88,6 +92,7 @@ def _package(here: Workspace, draft: Draft, composed: ComposedPackage) -> Linted
         [option.name for option in composed.options.all],
         composed.idle,
         tuple(draft.inputs),
+        sorted({text for each in parsed for text in kubernetes_schema.unchecked(each, judges_of(here))}),
     )
 
 
@@ -120,8 +125,8 @@ def _judged(
     findings = [finding for pair in zip(directories, parsed, strict=True) for finding in find(*pair, judges=judges)]
     *used, of_options = parsed
     options = [_option(here, option.name) for option in composed.options.all]
-    trial = Trial(options=options, defined=of_options.definitions, judges=judges)
-    return parsed, [*findings, *(item for use_case in used for item in trial.find(use_case, findings))]
+    tried = partial(enabled.find, defined=of_options.definitions, judges=judges, known=findings)
+    return parsed, [*findings, *(item for case in used for option in options for item in tried(case, option))]
 
 
 def _option(here: Workspace, name: str) -> Option:

@@ -37,24 +37,23 @@ def _of_words(container: MappingNode, parsed: Parsed, extra: Sequence[str]) -> I
         return
     for text in (scalar for scalar in texts if "\n" not in scalar.value):
         for name in dict.fromkeys(_REFERENCE.findall(text.value)):
-            if name not in own.named and name not in extra:
+            if name not in own.values and name not in extra:
                 message = f"the container has no variable {name}: the program gets the text $({name})"
-                hint = suggest(name, own.named) or "define it in env, or in a ConfigMap that envFrom names"
+                hint = suggest(name, own.values) or "define it in env, or in a ConfigMap that envFrom names"
                 yield breach("undefined-variable", text, message, hint)
 
 
 def _of_variables(container: MappingNode, parsed: Parsed) -> Iterator[Finding]:
     """Find names in the values of variables that no variable above has, and one nearly: Kubernetes leaves them."""
     own = variables.find(container, parsed)
-    listed = {id(item.get("name")) for item in mappings(container.get("env"))}
-    above = {name for name, place in own.named.items() if id(place) not in listed}  # those of ConfigMaps
+    above = set(own.shared)
     for env in mappings(container.get("env")):
         value = env.scalar("value")
         for name in dict.fromkeys(_REFERENCE.findall(value.value)) if isinstance(value, Scalar) else ():
-            later = name in own.named and name not in above
-            if later or (name not in above and own.complete and suggest(name, own.named)):
+            later = name in own.values and name not in above
+            if later or (name not in above and own.complete and suggest(name, own.values)):
                 fault = "stands below it" if later else "is no variable"
                 message = f"{env.text('name')} is made of {name}, which {fault}: it gets the text $({name})"
-                hint = f"move {name} above it" if later else suggest(name, own.named)
+                hint = f"move {name} above it" if later else suggest(name, own.values)
                 yield breach("undefined-variable", value or env, message, hint)
         above.add(env.text("name"))

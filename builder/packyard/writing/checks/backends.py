@@ -24,27 +24,27 @@ def check(parsed: Parsed) -> Iterator[Finding]:
         return
     services = {name: mappings(root.find("spec", "ports")) for name, root in parsed.named(CORE, "Service").items()}
     for root in parsed.objects:
-        for reference, number, name in _references(root):
+        for reference, field, port in _references(root):
             yield from _service(reference.get("name"), services, parsed)
-            yield from _port(number, "port", services.get(reference.text("name")))
-            yield from _port(name, "name", services.get(reference.text("name")))
+            yield from _port(port, field, services.get(reference.text("name")))
         if is_kind(root, NETWORKING, "NetworkPolicy"):
             yield from _policy(root, parsed)
 
 
-def _references(root: MappingNode) -> Iterator[tuple[MappingNode, Node | None, Node | None]]:
-    """Yield what names a Service, with the number and the name of its port."""
+def _references(root: MappingNode) -> Iterator[tuple[MappingNode, str, Node | None]]:
+    """Yield what names a Service, with the number or the name of its port, and which field of a port that is."""
     if is_kind(root, NETWORKING, "Ingress"):
         for service in (held for node in walk(root.get("spec")) if (held := node.mapping("service"))):
-            yield service, service.find("port", "number"), service.find("port", "name")
+            name = service.find("port", "name")
+            yield service, "name" if name else "port", name or service.find("port", "number")
     elif kind_of(root)[0] == GATEWAY:
         for rule in mappings(root.find("spec", "rules")):
             for backend in mappings(rule.get("backendRefs")):
                 if backend.text("kind", default="Service") == "Service" and not backend.get("namespace"):
-                    yield backend, backend.get("port"), None
+                    yield backend, "port", backend.get("port")
 
 
-def _service(name: object, services: dict[str, list[MappingNode]], parsed: Parsed) -> Iterator[Finding]:
+def _service(name: Node | None, services: dict[str, list[MappingNode]], parsed: Parsed) -> Iterator[Finding]:
     if not services or not isinstance(name, Scalar) or not name.value or parsed.waits(name):
         return  # all of them may be another package's
     near = suggest(name.value, services)
@@ -58,10 +58,7 @@ def _port(port: Node | None, field: str, ports: list[MappingNode] | None) -> Ite
     known = {item.text(field) for item in ports or ()} - {""}
     is_asked = bool(known) if field == "port" else ports is not None
     if is_asked and isinstance(port, Scalar) and port.value and port.value not in known:
-        hint = suggest(port.value, known) if field == "name" else ""
-        hint = hint or f"it has {_listed(known) or 'no named port'}"
-        what = repr(port.value) if field == "name" else port.value
-        yield breach("no-such-port", port, f"the Service has no port {what}", hint)
+        yield selectors.no_port(port, known, f"the Service has no port {port.value}")
 
 
 def _policy(root: MappingNode, parsed: Parsed) -> Iterator[Finding]:
@@ -84,9 +81,8 @@ def _opened(rule: MappingNode, chosen: list[Pod[MappingNode]]) -> Iterator[Findi
     for policy_port in mappings(rule.get("ports")) if declared else ():
         port = policy_port.get("port")
         if isinstance(port, Scalar) and port.value and port.value not in declared and not policy_port.get("endPort"):
-            message = f"no pod that the policy is for declares port {port.value}"
-            hint = suggest(port.value, declared) or f"they declare {_listed(declared)}; a policy is about ports of pods"
-            yield breach("no-such-port", port, message, hint)
+            message = f"no pod that the policy is for declares port {port.value}, and policies are about those"
+            yield selectors.no_port(port, declared, message)
 
 
 def _peers(rule: MappingNode, field: str, parsed: Parsed) -> Iterator[Finding]:
@@ -104,7 +100,3 @@ def _peers(rule: MappingNode, field: str, parsed: Parsed) -> Iterator[Finding]:
                 if near and not parsed.changed_by(value):
                     message = f"no pod of the package has the label {entry.name}: {value.value}"
                     yield breach("selects-nothing", value, message, near)
-
-
-def _listed(names: set[str]) -> str:
-    return ", ".join(sorted(names))

@@ -18,23 +18,24 @@ from packyard.writing.checks.parsed import Parsed
 _COUNTS = ("replicas", "parallelism")
 #: Volumes with a path elsewhere, which fsGroup does not change.
 _ELSEWHERE = ("nfs", "hostPath")
+#: Claims for one node, or for one pod.
+_SINGLE = {"ReadWriteOnce", "ReadWriteOncePod"}
 
 
 def check(parsed: Parsed) -> Iterator[Finding]:
     """Find claims that several pods write where one may, and settings of volumes that do not work."""
-    claims = parsed.named(CORE, "PersistentVolumeClaim")
+    claims = parsed.named(CORE, "PersistentVolumeClaim").items()
+    single = {name: root for name, root in claims if (modes := _modes(root)) and modes <= _SINGLE}
     users: dict[str, list[MappingNode]] = {}
     for root in parsed.objects:
         for pod in parsed.pods_of(root):
-            for name in _claimed(pod):
+            for name in (written for written in _claimed(pod) if written.value in single):
                 users.setdefault(name.value, []).append(root)
-                if name.value in claims:
-                    yield from _many(root, name, claims[name.value], parsed)
+                yield from _many(root, name, single[name.value], parsed)
             yield from _one_value(pod, parsed)
             yield from _host_paths(root, pod, parsed)
     for claim, roots in users.items():
-        if claim in claims and len(roots) > 1:
-            yield from _several(claims[claim], roots)
+        yield from _several(single[claim], roots) if len(roots) > 1 else ()
 
 
 def _claimed(pod: Pod[MappingNode]) -> Iterator[Scalar]:
@@ -57,15 +58,8 @@ def _modes(claim: MappingNode) -> set[str]:
     return {scalar.value for scalar in scalars(claim.find("spec", "accessModes"))}
 
 
-def _is_single(claim: MappingNode) -> bool:
-    modes = _modes(claim)
-    return bool(modes) and modes <= {"ReadWriteOnce", "ReadWriteOncePod"}
-
-
 def _many(root: MappingNode, name: Scalar, claim: MappingNode, parsed: Parsed) -> Iterator[Finding]:
     """Find a claim for one writer in an object that has several pods, now or after a set."""
-    if not _is_single(claim):
-        return
     count = _count(root, parsed)
     if count is not None:
         setters = parsed.changed_by(count)
@@ -83,14 +77,12 @@ def _count(root: MappingNode, parsed: Parsed) -> Scalar | None:
 
 def _several(claim: MappingNode, roots: list[MappingNode]) -> Iterator[Finding]:
     """Find a claim for one writer that the pods of several objects, or of several roles, write."""
-    node = claim.find("spec", "accessModes")
-    if node is None or not _is_single(claim):
-        return
     kinds = ", ".join(dict.fromkeys(f"{root.text('kind')} {called(root)}" for root in roots))
     is_for_one_pod = _modes(claim) == {"ReadWriteOncePod"}
     message = f"several pods write this claim, which is for one {'pod' if is_for_one_pod else 'node'} ({kinds})"
     hint = "use ReadWriteMany, or a claim for each"
-    yield breach("single-writer", node, message, hint, severity="error" if is_for_one_pod else "warning")
+    place = claim.find("spec", "accessModes") or claim
+    yield breach("single-writer", place, message, hint, severity="error" if is_for_one_pod else "warning")
 
 
 def _one_value(pod: Pod[MappingNode], parsed: Parsed) -> Iterator[Finding]:

@@ -59,8 +59,7 @@ def apply(findings: Iterable[Finding], files: Mapping[str, bytes], judged: Colle
         else:
             left.append(each)
     for key, comment in comments.items():
-        is_needed = key in used or comment.file not in judged
-        left += _faults(comment, is_needed=is_needed)
+        left += _faults(comment, is_needed=key in used or comment.file not in judged)
     return left
 
 
@@ -108,15 +107,10 @@ def _find(name: str, data: bytes) -> Iterator[_Exception]:
         return
     lines = data.decode("utf-8", "replace").splitlines()
     for number, line in enumerate(lines, 1):
-        match = _COMMENT.search(line)
-        if match is None:
-            continue
-        applies = number
-        while (
-            match.start() == len(line) - len(line.lstrip()) and applies < len(lines) and _is_comment(lines[applies - 1])
-        ):
-            applies += 1
-        yield _Exception(name, number, match.start() + 1, applies, match[1], match[2])
+        if match := _COMMENT.search(line):
+            below = (applies for applies, text in enumerate(lines[number:], number + 1) if not _is_comment(text))
+            applies = number if line[: match.start()].strip() else next(below, len(lines))
+            yield _Exception(name, number, match.start() + 1, applies, match[1], match[2])
 
 
 def _is_comment(line: str) -> bool:

@@ -53,7 +53,6 @@ class Linted:
     use_cases: list[str]
 
 
-@dataclass(frozen=True, slots=True)
 class _Opened:
     """A folder whose files are read: its ``packages`` by their folders, also what belongs to none, and these parsed.
 
@@ -61,12 +60,24 @@ class _Opened:
     documents may name.
     """
 
-    tree: Tree
-    files: Sequence[str]
-    packages: Mapping[str, PackageFiles]
-    parsed: Mapping[str, Parsed]
-    shipped: Mapping[str, bool | None]
-    contents: Folder
+    def __init__(self, tree: Tree) -> None:
+        files = [f"{folder}/{name}" if folder else name for folder, _, names in tree.walk() for name in names]
+        charts = [posixpath.dirname(file) for file in files if posixpath.basename(file) == _CHART]
+        programs = {file: tree.read(file) for file in files if _PROGRAM.search(file) and tree.has_file(file)}
+        self.tree, self.files, self.packages = tree, files, dict[str, PackageFiles]()
+        for folder, package in _packages(tree, files):
+            shared = {posixpath.relpath(path, folder or "."): data for path, data in programs.items()}
+            beside = {path: data for path, data in shared.items() if path.startswith("..")}
+            package = package._replace(resources={**package.resources, **beside})
+            self.packages[folder] = _without_charts(charts, folder, package)
+        self.parsed = {folder: parse(package) for folder, package in self.packages.items()}
+        roots = {folder: root_of(Path(tree.root_dir, folder)) for folder in self.packages}
+        copies = [folder for folder, root in roots.items() if regular.is_file(f"{root}/{manifest.FILE}")]
+        self.shipped = {folder: False if folder in copies else None for folder in self.packages}
+        # Where one cannot be read, pages may speak of setters that it has.
+        own = self.parsed.items() if all(each.krmfile for each in self.parsed.values()) else ()
+        setters = {folder: each.definitions.setters for folder, each in own if each.definitions.setters}
+        self.contents = Folder(files, setters)
 
     @property
     def is_torn(self) -> bool:
@@ -100,7 +111,7 @@ class _Opened:
 
 def lint(tree: Tree, *, judges: Sequence[Judge]) -> Linted:
     """Return what is wrong with a folder, which need not have a Krmfile or a kustomization."""
-    opened = _open(tree)
+    opened = _Opened(tree)
     findings = _of_packages(opened, _with_definitions(judges, opened.parsed.values()))
     if opened.contents.setters:
         pages = {file: tree.read(file) for file in opened.files if _PAGE.search(file)}
@@ -117,36 +128,18 @@ def lint(tree: Tree, *, judges: Sequence[Judge]) -> Linted:
     return Linted(in_order(left), opened.use_cases)
 
 
-def _open(tree: Tree) -> _Opened:
-    files = [f"{folder}/{name}" if folder else name for folder, _, names in tree.walk() for name in names]
-    charts = [posixpath.dirname(file) for file in files if posixpath.basename(file) == _CHART]
-    programs = {file: tree.read(file) for file in files if _PROGRAM.search(file) and tree.has_file(file)}
-    packages = dict[str, PackageFiles]()
-    for folder, package in _packages(tree, files):
-        shared = {posixpath.relpath(path, folder or "."): data for path, data in programs.items()}
-        beside = {path: data for path, data in shared.items() if path.startswith("..")}
-        package = package._replace(resources={**package.resources, **beside})
-        packages[folder] = _without_charts(charts, folder, package)
-    parsed = {folder: parse(package) for folder, package in packages.items()}
-    is_known = all(each.krmfile for each in parsed.values())  # otherwise pages may speak of setters that are not read
-    own = parsed.items() if is_known else ()
-    setters = {folder: each.definitions.setters for folder, each in own if each.definitions.setters}
-    contents = Folder(files, setters)
-    roots = {folder: root_of(Path(tree.root_dir, folder)) for folder in packages}
-    shipped = {folder: False if regular.is_file(f"{root}/{manifest.FILE}") else None for folder, root in roots.items()}
-    return _Opened(tree, files, packages, parsed, shipped, contents)
-
-
 def _of_packages(opened: _Opened, judges: Sequence[Judge]) -> list[Finding]:
     """Return what is wrong with each package; what is in the folder of one is not told again of the whole."""
     findings: list[Finding] = []
+    others = tuple(f"{opened.tree.prefix}{folder}/" for folder in opened.packages if folder)
     for folder, package in opened.packages.items():
-        shipped = opened.shipped[folder]
-        there = find(package, opened.parsed[folder], shipped=shipped, judges=judges, exists=opened.exists)
-        there = list(_with_templates(there, package, opened.parsed[folder]))
-        of_others = () if folder else opened.packages
-        prefix = opened.tree.prefix
-        findings += (finding for finding in there if not _is_of_package(finding.file.removeprefix(prefix), of_others))
+        parsed, shipped = opened.parsed[folder], opened.shipped[folder]
+        there = find(package, parsed, shipped=shipped, judges=judges, exists=opened.exists)
+        findings += (
+            finding
+            for finding in _with_templates(there, package, parsed)
+            if folder or not finding.file.startswith(others)
+        )
     return findings
 
 
@@ -158,9 +151,8 @@ def _with_definitions(judges: Sequence[Judge], parsed: Iterable[Parsed]) -> list
             with suppress(InputError):  # which other checks report
                 value = to_value(root)
                 by_file.setdefault(root.source.name, []).append(value if isinstance(value, dict) else {})
-    own: list[Judge] = []
-    for name, values in by_file.items():
-        own.append(schemas.of_definitions(name, values))  # of two of one kind either may be the cluster's
+    # Of two of one kind either may be the cluster's.
+    own = [schemas.of_definitions(name, values) for name, values in by_file.items()]
     return [*own, *(judge.without(schemas.kinds_of(own)) for judge in judges)] if own else list(judges)
 
 
@@ -205,11 +197,6 @@ def _is_filled_in(document: Document) -> bool:
     """Say whether a value is ``{{ .Name }}``, which YAML takes for a mapping whose key is one."""
     mapping_nodes = (node for node in walk(document.root) if isinstance(node, MappingNode)) if document.root else ()
     return any(isinstance(entry.key, MappingNode) for node in mapping_nodes for entry in node.entries)
-
-
-def _is_of_package(file: str, packages: Iterable[str]) -> bool:
-    """Say whether a file lies in the folder of a package."""
-    return any(package and file.startswith(f"{package}/") for package in packages)
 
 
 def _without_charts(charts: Iterable[str], folder: str, package: PackageFiles) -> PackageFiles:

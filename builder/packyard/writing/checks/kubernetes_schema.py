@@ -11,10 +11,10 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from packyard.core.errors import is_a_letter_away, suggest
-from packyard.core.kubernetes import pods
+from packyard.core.kubernetes import groups, pods
 from packyard.core.kubernetes.groups import BUILT_IN_GROUPS
 from packyard.core.kubernetes.pods import Path
-from packyard.core.kubernetes.schemas import KUBERNETES, Fault, Judge, last, unversioned
+from packyard.core.kubernetes.schemas import KUBERNETES, Fault, Judge, kinds_of, last, unversioned
 from packyard.core.yaml.document import walk
 from packyard.core.yaml.node import Entry, Node, Scalar
 from packyard.core.yaml.values import double_quoted, nearest
@@ -59,6 +59,16 @@ def check(parsed: Parsed, applied: Applied, judges: Sequence[Judge], *, newest: 
                 *(judge for judge in operators if each.rule != "unserved-kind" or not judge.is_given),
             ]
             yield replace(each, severity="warning") if newest and not any(judge in certain for judge in by) else each
+
+
+def unchecked(parsed: Parsed, judges: Sequence[Judge]) -> Iterator[str]:
+    """Say of the kinds of which nobody has a schema how to hand it."""
+    known = kinds_of(judges)
+    for version, kind in {(root.text("apiVersion"), root.text("kind")) for root in parsed.objects}:
+        if groups.custom(version, kind) and unversioned(f"{version} {kind}") not in known:
+            name = groups.definition(version, kind)
+            command = f"kubectl get crd {name} -o yaml >crds/{name}.yaml"
+            yield f"the fields of {kind} are not checked: in the workspace, {command} hands their schema"
 
 
 def _faults(

@@ -79,7 +79,7 @@ def _processes(container: MappingNode, parsed: Parsed) -> tuple[Scalar | None, _
 def _resolved(word: Scalar, text: str, container: MappingNode, parsed: Parsed) -> _Number | None:
     """Return a number that is written out, or is the value of a variable."""
     if named := _REFERENCE.match(text):
-        return _number(variables.find(container, parsed).value(named[1]), parsed)
+        return _number(variables.find(container, parsed).values.get(named[1]), parsed)
     return _Number(int(text), parsed.changed_by(word)) if text.isdecimal() else None
 
 

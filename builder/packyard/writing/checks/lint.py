@@ -17,12 +17,10 @@ from packyard.writing.checks import (
     claims,
     definitions,
     image,
-    keys,
     kubernetes_schema,
     kustomizations,
     launch,
     layout,
-    mounts,
     names,
     port_numbers,
     practice,
@@ -33,6 +31,7 @@ from packyard.writing.checks import (
     selectors,
     setters,
     vocabulary,
+    volumes,
     workload,
 )
 from packyard.writing.checks.applied import Applied
@@ -42,8 +41,8 @@ from packyard.writing.checks.parsed import Parsed
 
 #: The families that look at one build.
 _OF_BUILDS = (
-    *(workload, launch, names, references, selectors, port_numbers, mounts, claims, image, arguments),
-    *(keys, secret_texts, addresses, backends, practice),
+    *(workload, launch, names, references, selectors, port_numbers, volumes, claims, image, arguments),
+    *(secret_texts, addresses, backends, practice),
 )
 
 

@@ -7,37 +7,40 @@ name has to be is in `core.kubernetes.name_forms`.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from packyard.core.errors import InputError
 from packyard.core.kubernetes.name_forms import SUBDOMAIN, Name, find
 from packyard.core.yaml.node import Node, Scalar
-from packyard.using.setters.definition import Definitions, Setter, Substitution
+from packyard.using.setters.definition import Definitions, Setter, Substitution, full_type
+from packyard.using.setters.numbers import is_number
+from packyard.using.setters.rules.rule import Rule
 from packyard.writing.checks.finding import Finding, breach
-from packyard.writing.checks.longest import limited, longest
 from packyard.writing.checks.parsed import Parsed
 from packyard.writing.checks.setters import rules_of
 
 _OPEN = re.compile(r"\$\{|^\$\w")
 #: The highest index that is counted on: that of a number without a maximum.
 _ANY_INDEX = 9999
+#: What a format limits, in characters.
+_FORMATS = {"hostname": 253, "ipv4": 15}
+_SIZE = re.compile(r"(?:size\()?(\w+)(?:\)|\.size\(\)) <= ([0-9]+)")
+_MOST = 1000  # characters of one value, which is too much for any name
 
 
 def check(parsed: Parsed) -> Iterator[Finding]:
     """Find names that Kubernetes refuses, now or once their setters are set."""
-    definitions = limited(parsed.definitions, rules_of(parsed)[0])
-    bound = {id(binding.node): definitions.resolve(binding.reference) for binding in parsed.bound}
+    definitions = _limited(parsed.definitions, rules_of(parsed)[0])
+    bound = {id(binding.node): definitions.resolve(binding.reference) for _, binding in parsed.bound}
     findings: dict[tuple[str, str], Finding] = {}
     names = [(name, _after(name, bound)) for name in find(parsed.objects, parsed.pods_of)]
     for name, after in sorted(names, key=lambda item: item[0].form.most - len(item[1])):
         text = name.node.value
         is_open = _OPEN.search(text) is not None and not parsed.is_own  # which envsubst replaces
-        if (
-            is_open or "{{" in name.node.value or (not parsed.complete and "$(" in name.node.value)
-        ):  # others put a text there
+        if is_open or "{{" in text or (not parsed.complete and "$(" in text):  # others put a text there
             continue
         definition = bound.get(id(name.node))
-        called = definition.name if definition else name.node.value
+        called = definition.name if definition else text
         try:
             for finding in _faults(name, after, definition, definitions):
                 findings.setdefault((finding.rule, called), finding)  # the strictest form alone
@@ -56,15 +59,12 @@ def _faults(
             message = f"{text + after!r} is not a valid name for {name.what}"
             yield breach("no-name", node, message, form.description)
             break
-    most, unlimited = longest(definition, definitions) if definition else (len(node.value), [])
+    most, unlimited = _longest(definition, definitions) if definition else (len(node.value), [])
     left = form.most - len(after)
     if most > left:
         message = f"{what}may have {form.most} characters, and this may make it {most + len(after)}"
-        hint = (
-            f"lower a maxLength: {', '.join(sorted(definitions.setters_of(definition)))}"
-            if definition
-            else "shorten it"
-        )
+        setters = sorted(definitions.setters_of(definition)) if definition else []
+        hint = f"lower a maxLength: {', '.join(setters)}" if setters else "shorten it"
         yield breach("name-too-long", node, message, hint)
     elif unlimited and form.most < SUBDOMAIN.most:
         message = f"{what}may have {form.most} characters, and nothing limits {', '.join(unlimited)}"
@@ -83,8 +83,13 @@ def _texts(node: Scalar, definition: Setter | Substitution | None, definitions: 
     examples = {setter.name: setter._replace(value=setter.example) for setter in reached if setter.example is not None}
     if len(examples) < sum(setter.must_be_set for setter in reached) or not examples:
         return
-    changed = definitions.with_setters(examples)
-    yield changed.setters[definition.name].text if isinstance(definition, Setter) else changed.expand(definition)
+    yield _text(definition, definitions.with_setters(examples))
+
+
+def _text(definition: Setter | Substitution, definitions: Definitions) -> str:
+    if isinstance(definition, Setter):
+        return definitions.setters[definition.name].text
+    return definitions.expand(definition)
 
 
 def _after(name: Name, bound: Mapping[int, Setter | Substitution | None]) -> str:
@@ -102,3 +107,41 @@ def _last(counts: Iterable[Node | None], bound: Mapping[int, Setter | Substituti
     if setter is None and count.value.isdecimal():
         return max(int(count.value) - 1, 0)
     return min(max(int(most) - 1, 0), _ANY_INDEX) if isinstance(most, int | float) else _ANY_INDEX
+
+
+def _limited(definitions: Definitions, rules: Iterable[Rule]) -> Definitions:
+    """Return definitions in which a rule on the size of one setter, ``size(NAME) <= 24``, is its maxLength."""
+    setters = dict(definitions.setters)
+    for rule in rules:
+        if (size := _SIZE.fullmatch(rule.text)) and (setter := setters.get(size[1])):
+            most = int(size[2])
+            limit = setter.schema.get("maxLength")
+            length = min(most, limit) if isinstance(limit, int) else most
+            setters[setter.name] = setter._replace(schema={**setter.schema, "maxLength": length})
+    return definitions.with_setters(setters)
+
+
+def _longest(definition: Setter | Substitution, definitions: Definitions) -> tuple[int, list[str]]:
+    """Return the length of the longest text, without the setters that have no limit, and these.
+
+    Raises as `Definitions.expand` does.
+    """
+    limits = {name: _limit(definitions.setters[name]) for name in sorted(definitions.setters_of(definition))}
+    texts = {name: "x" * min(limit or 0, _MOST) for name, limit in limits.items()}
+    filled = {name: definitions.setters[name]._replace(value=text, enum_values={}) for name, text in texts.items()}
+    unlimited = [name for name, limit in limits.items() if limit is None]
+    return len(_text(definition, definitions.with_setters(filled))), unlimited
+
+
+def _limit(setter: Setter) -> int | None:
+    """Return the length of the longest value of a setter; None where nothing limits it."""
+    if setter.enum_values:
+        return max(map(len, setter.enum_values.values()))
+    schema = setter.schema
+    limits = [_FORMATS.get(str(schema.get("format"))), schema.get("maxLength")]
+    choices = schema.get("enum")
+    if isinstance(choices, Sequence) and choices:
+        limits.append(max(len(str(choice)) for choice in choices))
+    if full_type(setter.type) == "integer" and is_number(schema.get("maximum")):
+        limits.append(max(len(str(int(each))) for each in map(schema.get, ("maximum", "minimum")) if is_number(each)))
+    return min((limit for limit in limits if isinstance(limit, int)), default=None)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import posixpath
 from collections.abc import Iterable, Mapping, Sequence
-from copy import copy
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -35,13 +34,13 @@ class Parsed:
 
     where: str  # stands before paths in messages
     krmfile: Krmfile | None
+    definitions: Definitions  # of the Krmfile; none where it cannot be read
     files: Mapping[str, Sequence[Document]]  # by path, without what cannot be read
-    bound: Sequence[Binding]
+    bound: Sequence[tuple[Node | None, Binding]]  # the fields that comments bind, each with its document's root
     unreadable: Sequence[Finding]
     builds: Sequence[Build]
     rewritten: Mapping[str, Sequence[Problem]]  # what kustomize would write otherwise, by path: see `layout`
     reached: Mapping[int, frozenset[str]]  # the setters that change each bound field, by its node
-    roots: Mapping[int, MappingNode]  # the root of the document of each bound field, by its node
     added: frozenset[str] = frozenset()  # files of options, which may name what their users bring
 
     @cached_property
@@ -84,11 +83,6 @@ class Parsed:
         """Those of all files."""
         return [document for documents in self.files.values() for document in documents]
 
-    @property
-    def definitions(self) -> Definitions:
-        """The definitions of the Krmfile; none where it cannot be read."""
-        return self.krmfile.definitions if self.krmfile else Definitions()
-
     def changed_by(self, node: Node | None) -> frozenset[str]:
         """Return the names of the setters that change a field; none where a definition is broken.
 
@@ -121,33 +115,23 @@ class Parsed:
         """Return the package as if it had this build alone."""
         return replace(self, builds=(build,))
 
-    def revised(
-        self,
-        build: Build,
-        roots: Sequence[tuple[MappingNode | None, MappingNode]],
-        more: Definitions,
-        added: frozenset[str],
-    ) -> Parsed:
-        """Return the package with one build, whose objects are others: each before (None: it is new), and now.
+    def revised(self, build: Build, roots: Sequence[MappingNode], more: Definitions, added: frozenset[str]) -> Parsed:
+        """Return the package with one build, whose objects are others.
 
         ``more`` are the definitions that comments in the files ``added`` refer to.
         """
-        fresh = [_document(new) for old, new in roots if old is not new]
-        krmfile = copy(self.krmfile)
-        if krmfile:
-            own = krmfile.definitions
-            krmfile.definitions = Definitions(
-                {**more.setters, **own.setters}, {**more.substitutions, **own.substitutions}
-            )
-        bound, by_node = _bound(fresh)
+        known = set(map(id, build.objects))
+        fresh = [_document(root) for root in roots if id(root) not in known]
+        own = self.definitions
+        definitions = Definitions({**more.setters, **own.setters}, {**more.substitutions, **own.substitutions})
+        bound = _bound(fresh)
         return replace(
             self,
-            krmfile=krmfile,
+            definitions=definitions,
             files={**self.files, "": fresh},
             bound=[*self.bound, *bound],
-            builds=(replace(build, objects=tuple(root for _, root in roots)),),
-            reached={**self.reached, **_reached(bound, krmfile)},
-            roots={**self.roots, **by_node},
+            builds=(replace(build, objects=tuple(roots)),),
+            reached={**self.reached, **_reached(bound, definitions if self.krmfile else None)},
             added=added,
         )
 
@@ -162,12 +146,12 @@ def parse(package: PackageFiles) -> Parsed:
         unreadable += findings(error)
     rewritten = {package.name: layout.find(krmfile.documents)} if krmfile else {}
     files: dict[str, Sequence[Document]] = {}
-    bound, roots = list[Binding](), dict[int, MappingNode]()
+    bound: list[tuple[Node | None, Binding]] = []
     for path, data in package.resources.items():
         try:
             name = package.where + path
             documents = parse_file(data, posixpath.normpath(name) if path.startswith("..") else name)
-            own, by_node = _bound(documents if is_marked(data) else ())
+            own = _bound(documents if is_marked(data) else ())
             rewritten[path] = layout.find(documents) if own else []  # before aliases are followed
             for document in documents:
                 check_keys(document)
@@ -177,17 +161,16 @@ def parse(package: PackageFiles) -> Parsed:
         else:
             files[path] = documents
             bound += own
-            roots |= by_node
     return Parsed(
         where=package.where,
         krmfile=krmfile,
+        definitions=krmfile.definitions if krmfile else Definitions(),
         files=files,
         bound=bound,
         unreadable=unreadable,
         builds=builds.find(package.resources, files, is_loose=not package.name),
         rewritten=rewritten,
-        reached=_reached(bound, krmfile),
-        roots=roots,
+        reached=_reached(bound, krmfile.definitions if krmfile else None),
     )
 
 
@@ -197,20 +180,18 @@ def _document(root: MappingNode) -> Document:
     return document
 
 
-def _bound(documents: Iterable[Document]) -> tuple[list[Binding], dict[int, MappingNode]]:
-    """Return the fields of documents that comments bind, and the roots of their documents by their nodes."""
-    by_root = [(document.root, binding) for document in documents for binding in fields.find(document)]
-    roots = {id(binding.node): root for root, binding in by_root if isinstance(root, MappingNode)}
-    return [binding for _, binding in by_root], roots
+def _bound(documents: Iterable[Document]) -> list[tuple[Node | None, Binding]]:
+    return [(document.root, binding) for document in documents for binding in fields.find(document)]
 
 
-def _reached(bound: Iterable[Binding], krmfile: Krmfile | None) -> dict[int, frozenset[str]]:
+def _reached(
+    bound: Iterable[tuple[Node | None, Binding]], definitions: Definitions | None
+) -> dict[int, frozenset[str]]:
     """Return the names of the setters that change each field, as `Parsed.changed_by` does."""
-    if krmfile is None:
-        return {id(binding.node): frozenset((binding.reference.name,)) for binding in bound}
+    if definitions is None:
+        return {id(binding.node): frozenset((binding.reference.name,)) for _, binding in bound}
     setters: dict[int, frozenset[str]] = {}
-    definitions = krmfile.definitions
-    for binding in bound:
+    for _, binding in bound:
         definition = definitions.resolve(binding.reference)
         try:
             setters[id(binding.node)] = definitions.setters_of(definition) if definition else frozenset()

@@ -20,11 +20,10 @@ ASKED = ("httpGet", "tcpSocket", "grpc")
 
 def check(parsed: Parsed) -> Iterator[Finding]:
     """Find ports that do not fit together, now or after a set."""
-    for root in parsed.objects:
-        for pod in parsed.pods_of(root):
-            for container in pod.containers:
-                yield from _probes(container, parsed)
-                yield from _untold(container, pod, parsed)
+    for pod in parsed.all_pods:
+        for container in pod.containers:
+            yield from _probes(container, parsed)
+            yield from _untold(container, pod, parsed)
 
 
 def _probes(container: MappingNode, parsed: Parsed) -> Iterator[Finding]:
@@ -57,9 +56,8 @@ def _untold(container: MappingNode, pod: Pod[MappingNode], parsed: Parsed) -> It
         setters = parsed.changed_by(number)
         if not number or not setters or setters & _told(container, pod, parsed):
             continue
-        message = (
-            f"{', '.join(sorted(setters))} changes the declared port, and the program is not told: it listens as before"
-        )
+        changing = ", ".join(sorted(setters))
+        message = f"{changing} changes the declared port, and the program is not told: it listens as before"
         hint = "give the number to the program, as an argument or a variable, or make it fixed"
         yield breach("port-not-told", number, message, hint)
 

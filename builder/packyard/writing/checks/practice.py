@@ -15,7 +15,6 @@ from packyard.core.yaml.document import entries, walk
 from packyard.core.yaml.node import Entry, MappingNode, Node, Scalar
 from packyard.writing.checks import variables
 from packyard.writing.checks.finding import Finding, breach
-from packyard.writing.checks.mounts import confinement
 from packyard.writing.checks.parsed import Parsed
 
 _LABELS = ("app.kubernetes.io/name", "app.kubernetes.io/instance")
@@ -96,7 +95,11 @@ def _token(spec: MappingNode, silent: Container[str]) -> Iterator[Finding]:
 def _user(container: MappingNode, pod: Pod[MappingNode]) -> Iterator[Finding]:
     """Find a container that may run as root."""
     label = f"container {name!r}" if (name := container.text("name")) else "the container"
-    user, promise = (confinement(container, pod, field) for field in ("runAsUser", "runAsNonRoot"))
+    contexts = [context for holder in (container, pod) if (context := holder.get("securityContext"))]
+    user, promise = (
+        next((own for context in contexts if (own := context.scalar(field)) and own.value), None)
+        for field in ("runAsUser", "runAsNonRoot")
+    )
     is_confined = promise is not None and promise.value == "true"
     if is_confined and user and user.value == "0":
         message = f"{label} is user 0, which runAsNonRoot refuses: it never starts"

@@ -25,16 +25,15 @@ from packyard.core.kubernetes.kinds import (
     is_kind,
     kind_of,
     name_of,
-    names,
     namespace_of,
     of,
 )
 from packyard.core.kubernetes.name_fields import ALWAYS_THERE, HOLDERS, NAMES, TYPED
-from packyard.core.yaml.document import entries, mappings, walk
+from packyard.core.yaml.document import entries, items, mappings, walk
 from packyard.core.yaml.node import Entry, MappingNode, Node, Scalar
 from packyard.core.yaml.values import is_null
 from packyard.using.setters.comment import parse
-from packyard.writing.checks import variables
+from packyard.writing.checks import selectors, variables
 from packyard.writing.checks.finding import Finding, breach
 from packyard.writing.checks.parsed import Parsed
 
@@ -49,22 +48,27 @@ _REQUIREMENTS = of(CORE, "Secret", "PersistentVolumeClaim", "PersistentVolume")
 
 @dataclass(frozen=True, slots=True)
 class _Field:
-    """A field that names an object of a kind, or a list of such names; in ``holders`` alone, if there are any."""
+    """A field that names an object of a kind, by its value or the first of these keys, or a list of such fields.
+
+    It does in ``holders`` alone, if there are any.
+    """
 
     kind: Kind
+    keys: Sequence[str] = ()
     holders: Sequence[Kind] = ()
     is_list: bool = False
 
 
-#: The fields whose value is a name. Those of `HOLDERS` and `TYPED` are mappings with one.
+#: The fields that name an object of one kind. Those of `TYPED` say which kind.
 _FIELDS = {
     **{field: _Field((CORE, kind)) for field, kind in NAMES.items()},
-    "serviceName": _Field((CORE, "Service"), of(APPS, "StatefulSet")),
-    "volumeName": _Field((CORE, "PersistentVolume"), of(CORE, "PersistentVolumeClaim")),
-    "imagePullSecrets": _Field((CORE, "Secret"), is_list=True),
+    **{field: _Field((CORE, kind), keys) for field, (kind, keys) in HOLDERS.items()},
+    "serviceName": _Field((CORE, "Service"), holders=of(APPS, "StatefulSet")),
+    "volumeName": _Field((CORE, "PersistentVolume"), holders=of(CORE, "PersistentVolumeClaim")),
+    "imagePullSecrets": _Field((CORE, "Secret"), ("name",), is_list=True),
     f"{KUEUE}/queue-name": _Field((KUEUE, "LocalQueue")),
-    "clusterQueue": _Field((KUEUE, "ClusterQueue"), of(KUEUE, "LocalQueue")),
-    "flavors": _Field((KUEUE, "ResourceFlavor"), of(KUEUE, "ClusterQueue"), is_list=True),
+    "clusterQueue": _Field((KUEUE, "ClusterQueue"), holders=of(KUEUE, "LocalQueue")),
+    "flavors": _Field((KUEUE, "ResourceFlavor"), ("name",), of(KUEUE, "ClusterQueue"), is_list=True),
 }
 
 
@@ -102,19 +106,15 @@ def check(parsed: Parsed) -> Iterator[Finding]:
                 yield reference
                 continue
             of_kind, name = own.get(reference.kind, {}), reference.name.value
+            is_asked = parsed.complete and not reference.optional and not variables.is_filled_in(name)
             if name in of_kind:
-                yield from _left_behind(reference, of_kind[name], parsed)
+                called = f"{reference.kind[1]} {name!r}"
+                yield from selectors.parted(reference.name, "name", [of_kind[name]], called, parsed)
             elif reference.is_of_cluster and not _is_meant(reference, of_kind, parsed):
                 continue
             elif parsed.complete and (kind := _of_other_kind(reference, own)):
                 yield kind
-            elif (
-                parsed.complete
-                and not variables.is_filled_in(name)
-                and not reference.optional
-                and not reference.is_known(parsed)
-                and not _is_renamed_to(name, of_kind, parsed)
-            ):
+            elif is_asked and not reference.is_known(parsed) and not _is_renamed_to(name, of_kind, parsed):
                 yield from _missing(reference, of_kind, parsed, naming)
 
 
@@ -157,15 +157,12 @@ def _references(root: MappingNode, spaces: Container[str]) -> Iterator[_Referenc
     for entry in (entry for node in walk(root) for entry in entries(node)):
         value, field = entry.value, _FIELDS.get(entry.name)
         if field and (not field.holders or kind_of(root) in field.holders):
-            for node in names(value) if field.is_list else [value]:
-                if isinstance(node, Scalar) and node.value:
-                    yield _Reference(field.kind, node)
+            for node in items(value) if field.is_list else [value]:
+                yield from _named(node, field, entry, root)
         elif entry.name in TYPED and (name := value.scalar("name")):
             kind = value.text("kind", default=_DEFAULTS.get(entry.name, ""))
             group = value.text("apiGroup", default=group_of(value.text("apiVersion", default=TYPED[entry.name])))
             yield _Reference((group, kind), name, kind_node=value.get("kind"))
-        elif entry.name in HOLDERS:
-            yield from _held(entry, root)
         elif entry.name == "subjects":
             for item in mappings(value):
                 name = item.scalar("name")
@@ -173,43 +170,28 @@ def _references(root: MappingNode, spaces: Container[str]) -> Iterator[_Referenc
                     yield _Reference((CORE, "ServiceAccount"), name)
 
 
-def _held(entry: Entry, root: MappingNode) -> Iterator[_Reference | Finding]:
-    """Yield the reference of a mapping that holds a name, or a finding where it holds none."""
-    value, (kind, keys) = entry.value, HOLDERS[entry.name]
-    name = next(filter(None, (_name(value, key) for key in keys)), None)
+def _named(node: Node, field: _Field, entry: Entry, root: MappingNode) -> Iterator[_Reference | Finding]:
+    """Yield the reference of a field, or a finding where a mapping that holds a name holds none."""
+    named = [node.scalar(key) for key in field.keys] if field.keys else [node]
+    name = next((scalar for scalar in named if isinstance(scalar, Scalar) and scalar.value), None)
     is_known = kind_of(root)[0] in BUILT_IN_GROUPS or pods.are_known(root)  # otherwise the field may be another
     if name:
-        is_optional = variables.is_filled_in(name.value) or value.text("optional") == "true"
-        yield _Reference((CORE, kind), name, optional=is_optional)
+        yield _Reference(field.kind, name, optional=node.text("optional") == "true")
     elif (
-        entry.name not in _LENIENT
-        and (isinstance(value, MappingNode) or is_null(value))
-        and not any(_is_unset(value, key) for key in keys)
+        entry.name in HOLDERS
+        and entry.name not in _LENIENT
+        and (isinstance(node, MappingNode) or is_null(node))
+        and not any(_is_unset(node, key) for key in field.keys)
         and is_known
     ):
-        message = f"{entry.name} does not name a {kind}: nothing is read from it"
+        message = f"{entry.name} does not name a {field.kind[1]}: nothing is read from it"
         yield breach("empty-reference", entry, message, "put its name below it, indented deeper")
-
-
-def _name(value: Node, key: str) -> Scalar | None:
-    name = value.scalar(key)
-    return name if name and name.value else None
 
 
 def _is_unset(value: Node, key: str) -> bool:
     """Say whether a name is empty only until its setter is set."""
     node = value.get(key)
     return node is not None and node.comment is not None and parse(node.comment.text) is not None
-
-
-def _left_behind(reference: _Reference, target: Scalar, parsed: Parsed) -> Iterator[Finding]:
-    """Find a name and its reference that do not change together."""
-    name, there, here = reference.name, parsed.changed_by(target), parsed.changed_by(reference.name)
-    if there != here:
-        with_name, with_reference = (", ".join(sorted(setters)) or "nothing" for setters in (there, here))
-        what = f"{reference.kind[1]} {name.value!r}"
-        message = f"the name of {what} changes with {with_name}, and this reference to it with {with_reference}"
-        yield breach("reference-left-behind", name, message, "give both the same comment")
 
 
 def _missing(

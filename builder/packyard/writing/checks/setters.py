@@ -40,14 +40,14 @@ def check(parsed: Parsed, *, shipped: bool | None) -> Iterator[Finding]:
     yield from unbound
     if parsed.krmfile is None:
         return
-    definitions = parsed.krmfile.definitions
+    definitions = parsed.definitions
     rules, unreadable = rules_of(parsed)
     yield from unreadable
     for rule in rules:
         for name, problem in review_rule(rule, definitions.setters, shipped=bool(shipped)):
             yield finding(name, problem)
     reached: set[str] = set()
-    fields = [finding for bound in parsed.bound for finding in _field(bound, definitions, reached)]
+    fields = [finding for _, bound in parsed.bound for finding in _field(bound, definitions, reached)]
     yield from fields
     # What a broken comment stood for, or a file that is empty or cannot be read uses, must not be taken for dead.
     is_certain = not unbound and all(field.rule != "unresolved-comment" for field in fields)
@@ -94,7 +94,7 @@ def _field(bound: Binding, definitions: Definitions, reached: set[str]) -> Itera
         message = f"{definition.name} is {is_}, but its comment is on {on}: it has no effect here"
         yield breach("comment-does-not-fit", (source, bound.comment.start), message, "remove the comment", REMOVE)
         return
-    _reach(definition, definitions, reached, by_pattern=True)
+    _reach(definition, definitions, reached)
     node = bound.node
     value = node.value if isinstance(node, Scalar) else [scalar.value for scalar in scalars(node)]
     wanted = expected(definition, definitions)
@@ -103,27 +103,24 @@ def _field(bound: Binding, definitions: Definitions, reached: set[str]) -> Itera
         yield breach("value-disagrees", bound.node, message, "fix the definition or the field")
 
 
-def _reach(
-    definition: Setter | Substitution, definitions: Definitions, reached: set[str], *, by_pattern: bool = False
-) -> None:
-    """Add the keys of a definition, and of all definitions that it is made of, to ``reached``.
+def _reach(definition: Setter | Substitution, definitions: Definitions, reached: set[str]) -> None:
+    """Add the keys of a definition to ``reached``, and of all that it is made of, or that its pattern names.
 
-    With ``by_pattern`` also of those that its pattern names: a part lists no markers, build does that.
+    A part lists no markers, build does that.
     """
     todo = [definition]
     while todo:
         current = todo.pop()
         key = (SETTER_PREFIX if isinstance(current, Setter) else SUBSTITUTION_PREFIX) + current.name
         if key not in reached and isinstance(current, Substitution):
-            references = [reference for _, reference in current.markers if reference]
-            references += [DefinitionRef("", name) for name in _NAMED.findall(current.pattern) if by_pattern]
-            targets = map(definitions.resolve, references)
-            todo += [target for target in targets if target is not None]
+            named = (DefinitionRef("", name) for name in _NAMED.findall(current.pattern))
+            references = [*(reference for _, reference in current.markers if reference), *named]
+            todo += filter(None, map(definitions.resolve, references))
         reached.add(key)
 
 
 def _unbound(parsed: Parsed) -> Iterator[Finding]:
-    used = {id(binding.comment) for binding in parsed.bound}
+    used = {id(binding.comment) for _, binding in parsed.bound}
     commented = [document for document in parsed.documents if "#" in document.source.text]
     # Of what an alias repeats, a comment once.
     comments = {id(comment): (document.source, comment) for document in commented for comment in all_comments(document)}

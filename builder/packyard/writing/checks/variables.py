@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
-from packyard.core.kubernetes.kinds import CORE, called, is_kind
+from packyard.core.kubernetes.kinds import CORE, called, is_kind, names
 from packyard.core.yaml.document import entries, mappings, scalars
 from packyard.core.yaml.node import Entry, MappingNode, Node, Scalar
 from packyard.writing.checks.parsed import Parsed
@@ -29,8 +29,6 @@ _GIVEN: Mapping[str, Sequence[str]] = {
     **dict.fromkeys(("RayCluster", "RayJob", "RayService"), (*_RAY, "RAY_DASHBOARD_ADDRESS", "RAY_JOB_SUBMISSION_ID")),
 }
 _DATA = ("data", "binaryData", "stringData")
-#: All of them.
-GIVEN = frozenset(_INDEX).union(*_GIVEN.values())
 
 
 def of_controllers(root: MappingNode) -> Sequence[str]:
@@ -40,43 +38,32 @@ def of_controllers(root: MappingNode) -> Sequence[str]:
     return _INDEX if is_indexed else _GIVEN.get(root.text("kind"), ())
 
 
-@dataclass(slots=True)
+@dataclass(frozen=True, slots=True)
 class Variables:
-    """The place of each name, and its value; ``complete`` where the container gets no others from ``envFrom``."""
+    """The value of each variable, of two of one name the later one's; those of ``shared`` are not listed in ``env``.
 
-    named: dict[str, Entry | Scalar] = field(default_factory=dict)
-    values: dict[str, Node | None] = field(default_factory=dict)
-    complete: bool = True
+    They are ``complete`` where the container gets no others from ``envFrom``.
+    """
 
-    def add(self, name: str, place: Entry | Scalar, value: Node | None) -> None:
-        """Add a variable; a later one of the same name has the value that counts."""
-        self.named.setdefault(name, place)
-        self.values[name] = value
-
-    def value(self, name: str) -> Scalar | None:
-        """Return the value of a variable, if it is written in the package."""
-        node = self.values.get(name)
-        return node if isinstance(node, Scalar) else None
+    values: Mapping[str, Node | None]
+    shared: frozenset[str]
+    complete: bool
 
 
 def find(container: MappingNode, parsed: Parsed) -> Variables:
     """Return the variables of a container."""
-    variables = Variables()
+    values: dict[str, Node | None] = {}
+    is_complete = True
     for source in mappings(container.get("envFrom")):
         reference = source.mapping("configMapRef")
         data = held(reference.text("name"), parsed) if reference else None
-        variables.complete = variables.complete and data is not None
-        for entry in data or ():
-            variables.add(source.text("prefix") + entry.name, entry, entry.value)
-    for var in (
-        value for build in parsed.builds for root in build.kustomizations for value in mappings(root.get("vars"))
-    ):
-        if filled_in := var.entry("name"):  # by kustomize
-            variables.add(filled_in.text, filled_in, None)
-    for variable in mappings(container.get("env")):
-        if name := variable.scalar("name"):
-            variables.add(name.value, name, variable.get("value"))
-    return variables
+        is_complete = is_complete and data is not None
+        values |= {source.text("prefix") + entry.name: entry.value for entry in data or ()}
+    # What kustomize fills in.
+    kustomizations = (root for build in parsed.builds for root in build.kustomizations)
+    values |= {name.value: None for root in kustomizations for name in names(root.get("vars"))}
+    own = {name.value: item.get("value") for item in mappings(container.get("env")) if (name := item.scalar("name"))}
+    return Variables({**values, **own}, frozenset(values), is_complete)
 
 
 def is_filled_in(text: str) -> bool:

@@ -46,10 +46,9 @@ def check(parsed: Parsed) -> Iterator[Finding]:
 def _typed(parsed: Parsed, entries: dict[str, Entry]) -> Iterator[Finding]:
     """Find a setter without a type whose field is a number or a switch: any text is taken for it."""
     types = dict[str, str]()
-    for bound in parsed.bound:
+    for root, bound in parsed.bound:
         definition = parsed.definitions.resolve(bound.reference)
         if isinstance(definition, Setter) and not definition.type and not definition.schema.get("enum"):
-            root = parsed.roots.get(id(bound.node))
             expected = field_type(root.text("apiVersion"), root.text("kind"), bound.path) if root else None
             if expected in _PLAIN:
                 types.setdefault(definition.name, expected)
@@ -70,7 +69,7 @@ def _keys(parsed: Parsed) -> Iterator[Finding]:
 
 def _alike(parsed: Parsed) -> Iterator[Finding]:
     """Find the fields that are like a bound one, or have the value of a setter."""
-    bound = {(_key(each.part), each.node.value): each for each in parsed.bound if isinstance(each.node, Scalar)}
+    bound = {(_key(each.part), each.node.value): each for _, each in parsed.bound if isinstance(each.node, Scalar)}
     names = dict(_texts(parsed.definitions))
     every = [entry for document in parsed.documents for node in walk(document.root) for entry in entries(node)]
     local = {id(name) for entry in every if entry.name in _LOCAL for name in named(entry.value)}

@@ -12,23 +12,23 @@ workspace   nothing more is wrong with all packages together, and with parts tha
 
 from __future__ import annotations
 
+import os
 import shutil
 import subprocess
 import tempfile
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal
 
 from packyard.core.bundle.bundle import Bundle
-from packyard.core.errors import InputError, PackyardError, UnavailableError
+from packyard.core.errors import InputError, PackyardError, Problem, UnavailableError
 from packyard.core.yaml.node import Source
 from packyard.using.kustomize import builtin, objects
 from packyard.using.kustomize.builtin import Trial
 from packyard.using.options.switch import states, switch
 from packyard.using.render import programs
 from packyard.using.render.render import render, unset
-from packyard.using.setting import set_values
 from packyard.writing.build import package_lint, workspace_lint
 from packyard.writing.build.draft import compose_draft
 from packyard.writing.build.package_lint import Linted
@@ -36,6 +36,7 @@ from packyard.writing.checks.finding import Finding
 from packyard.writing.judging import own_tests
 from packyard.writing.source import package as packages
 from packyard.writing.source import tests
+from packyard.writing.source.traced import Traced
 from packyard.writing.source.workspace import Workspace
 
 State = Literal["passed", "failed", "skipped"]
@@ -43,7 +44,10 @@ State = Literal["passed", "failed", "skipped"]
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """One check of a package, ``where`` in it, what it came to, why it failed or was skipped, and warnings of lint."""
+    """One check of a package, ``where`` in it, what it came to, why it failed or was skipped, and warnings of lint.
+
+    ``misfits`` says which options do not fit there, and why.
+    """
 
     package: str
     check: str
@@ -51,6 +55,7 @@ class Verdict:
     state: State
     details: tuple[str, ...] = ()
     warnings: tuple[str, ...] = ()
+    misfits: tuple[str, ...] = ()
 
     @classmethod
     def of(cls, package: str, check: str, where: str = "", *, details: Iterable[str] = ()) -> Verdict:
@@ -66,9 +71,9 @@ class Verdict:
         return replace(cls.of(package, check, details=errors), warnings=tuple(warnings))
 
     @classmethod
-    def skipped(cls, package: str, check: str, where: str, reason: str) -> Verdict:
+    def skipped(cls, package: str, check: str, where: str, *reasons: str) -> Verdict:
         """Return the verdict of a check that could not be made."""
-        return cls(package, check, where, "skipped", (reason,))
+        return cls(package, check, where, "skipped", reasons)
 
 
 _VERSION = "0.0.0"
@@ -94,26 +99,43 @@ def judge(
         linted.append(package_lint.lint(workspace, name, draft))
         findings = workspace_lint.judge(workspace, linted[-1:], alone=True)
         told.update(findings)
-        yield Verdict.of_lint(name, "lint", findings)
+        verdict = Verdict.of_lint(name, "lint", findings)
+        yield replace(verdict, warnings=(*verdict.warnings, *linted[-1].unchecked))
         with tempfile.TemporaryDirectory(prefix="packyard-") as folder:
-            unpacked = bundle.unpack(Path(folder))
-            for where in (use_case.path for use_case in packages.read(workspace, name).use_cases):
-                directory = unpacked / workspace.prefix / where
-                yield from _rendered(name, where, directory, path=path, is_server_asked=is_server_asked)
-                yield from _with_options(name, where, directory, path=path)
-            yield from _tests(workspace, bundle, path=path)
+            below, silent = bundle.unpack(Path(folder)) / workspace.prefix, dict[str, Mapping[str, str]]()
+            composed = draft.composed
+            assert composed
+            traced = Traced(workspace, composed)
+            for where in (use_case.path for use_case in composed.package.use_cases):
+                if reasons := _without_example(traced, below, where):
+                    silent[where] = reasons
+                    yield Verdict.skipped(name, "render", where, *reasons.values())
+                    continue
+                yield from _rendered(name, where, below / where, path=path, is_server_asked=is_server_asked)
+                misfits = [
+                    f"{option}: {why[where]}" for option, why in composed.options.misfits.items() if where in why
+                ]
+                yield replace(_with_options(traced, below, name, where, path=path), misfits=tuple(misfits))
+            yield from _tests(workspace, bundle, silent, path=path)
     if is_whole and not any(item.is_broken for item in linted):
         linted += [package_lint.lint(workspace, workspace.name)] if workspace.is_library else []
         together = workspace_lint.judge(workspace, linted)
         yield Verdict.of_lint(workspace.name, "workspace", [item for item in together if item not in told])
 
 
+def _without_example(traced: Traced, below: Path, where: str) -> dict[str, str]:
+    """Say by their names at the author's lines which required setters have no example."""
+    reasons = {}
+    for setter in (setter for setter in unset(below / where) if not setter.example):
+        place = traced.at(os.path.relpath(setter.file, below), setter.line) or setter
+        message = f"{setter.name} is required and has no example, with which it would be tried"
+        reasons[setter.name] = str(Problem(message, file=place.file, line=place.line, hint="write one: example: VALUE"))
+    return reasons
+
+
 def _rendered(name: str, where: str, directory: Path, *, path: str, is_server_asked: bool) -> Iterator[Verdict]:
-    if silent := [setter.name for setter in unset(directory) if not setter.example]:
-        yield Verdict.skipped(name, "render", where, f"no example: {', '.join(silent)}")
-        return
     try:
-        _fill_in(directory)
+        own_tests.fill_in(directory, {})
         manifests = render(directory, path=path)
     except PackyardError as error:
         yield Verdict.of(name, "render", where, details=map(str, error.problems))
@@ -157,8 +179,10 @@ def _differences(directory: Path, manifests: bytes) -> list[str]:
     return [f"{name} is built otherwise by packyard itself" for name in names]
 
 
-def _tests(workspace: Workspace, bundle: Bundle, *, path: str) -> Iterator[Verdict]:
-    """Make the package's own tests, each in each of its use cases."""
+def _tests(
+    workspace: Workspace, bundle: Bundle, silent: Mapping[str, Mapping[str, str]], *, path: str
+) -> Iterator[Verdict]:
+    """Make the package's own tests, each in each of its use cases; ``silent`` are required setters without examples."""
     package = packages.read(workspace, bundle.name)
     try:
         package_tests = tests.read_all(workspace, package)
@@ -168,29 +192,29 @@ def _tests(workspace: Workspace, bundle: Bundle, *, path: str) -> Iterator[Verdi
     for test in package_tests:
         for use_case in test.use_cases:
             where = f"{test.file.removeprefix(workspace.sources.shown(package.folder) + '/')}:{test.line} {use_case}"
+            missing = [text for setter, text in silent.get(use_case, {}).items() if setter not in test.values]
+            if missing and not (test.refused or test.preset):
+                yield Verdict.skipped(package.name, tests.DIRECTORY, where, *missing)
+                continue
             problems = own_tests.unmet(test, bundle, f"{workspace.prefix}/{use_case}", path=path)
             yield Verdict.of(package.name, tests.DIRECTORY, where, details=map(str, problems))
 
 
-def _fill_in(directory: Path) -> None:
-    """Set what a use case and its options require to the examples."""
-    if required := {setter.name: [setter.example or ""] for setter in unset(directory)}:
-        set_values(directory, required)
-
-
-def _with_options(name: str, where: str, directory: Path, *, path: str) -> Iterator[Verdict]:
+def _with_options(traced: Traced, below: Path, name: str, where: str, *, path: str) -> Verdict:
     """Render a use case with each option that fits it; what is required has its value by now."""
+    directory = below / where
     trial = Trial(directory)
     fitting = [state.name for state in states(directory, trial) if state.fits and not state.is_enabled]
     details = list[str]()
     for option in fitting:
         try:
             switch(directory, [option], lambda _: trial)
-            _fill_in(directory)
-            faults = _differences(directory, render(directory, path=path))
+            faults = [*_without_example(traced, below, where).values()]
+            if not faults:
+                own_tests.fill_in(directory, {})
+                faults = _differences(directory, render(directory, path=path))
             switch(directory, [option], lambda _: trial, off=True)
         except PackyardError as error:
             faults = [str(problem) for problem in error.problems]
         details += (f"with {option}: {fault}" for fault in faults)
-    if fitting:
-        yield Verdict.of(name, "options", where, details=details)
+    return Verdict.of(name, "options", where, details=details)

@@ -59,10 +59,14 @@ class Option:
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """The options of a package; ``files`` are theirs and their Krmfile, by their path below ``options``."""
+    """The options of a package; ``files`` are theirs and their Krmfile, by their path below ``options``.
+
+    ``misfits`` says by the names of options and the paths of use cases why they do not fit.
+    """
 
     all: tuple[Option, ...] = ()
     files: Mapping[str, bytes] = field(default_factory=dict)
+    misfits: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
 
     @property
     def setters(self) -> dict[str, Setter]:
@@ -76,9 +80,15 @@ def gather(workspace: Workspace, use_cases: Mapping[str, Sequence[SourceObject]]
     sections: dict[str, Mapping[str, str]] = {}
     defined: dict[str, str] = {}
     rules: list[Rule] = []
+    misfits: dict[str, Mapping[str, str]] = {}
     for name in workspace.part_dirs(FOLDERS[OPTIONS]):
         part = parts.of(workspace, f"{FOLDERS[OPTIONS]}/{name}")
-        if option := _option(workspace, name, part, use_cases, idle):
+        tried = {path: _try(part, objects) for path, objects in use_cases.items()}
+        misfits[name] = {path: reached for path, reached in tried.items() if isinstance(reached, str)}
+        fitting = {path: reached for path, reached in tried.items() if not isinstance(reached, str)}
+        idle += [*fitting.values(), dict.fromkeys(_keys(part), True)]
+        if fitting:
+            option = _option(workspace, name, part, use_cases, fitting)
             options.append(option)
             refuse(
                 setter.problem(f"{word} has another definition in another option")
@@ -89,7 +99,7 @@ def gather(workspace: Workspace, use_cases: Mapping[str, Sequence[SourceObject]]
             defined |= sections[f"# {name}"]
             rules += reached_rules.gather(part.krmfiles(), workspace.sources.memo)
     files = {f"{option.name}/{path}": data for option in options for path, data in option.files.items()}
-    made = Options(tuple(options), files)
+    made = Options(tuple(options), files, misfits)
     if defined:
         here = [rule for rule in rules if reached_rules.is_here(rule, made.setters)]
         files[KRMFILE] = reached_definitions.write(_HEAD, sections, here)
@@ -97,20 +107,14 @@ def gather(workspace: Workspace, use_cases: Mapping[str, Sequence[SourceObject]]
 
 
 def _option(
-    workspace: Workspace, name: str, part: Part, use_cases: Mapping[str, Sequence[SourceObject]], idle: list[Idle]
-) -> Option | None:
-    """Try an option on use cases; return what a package with these has of it."""
+    workspace: Workspace,
+    name: str,
+    part: Part,
+    use_cases: Mapping[str, Sequence[SourceObject]],
+    fitting: Mapping[str, Idle],
+) -> Option:
+    """Return what a package with use cases that an option fits has of it."""
     sources = workspace.sources
-    tried = {path: _try(part, objects) for path, objects in use_cases.items()}
-    fitting = {
-        path: nothing
-        for path, nothing in tried.items()
-        if nothing is not None and (not all(nothing.values()) or not part.patches)
-    }
-    keys = [*(patch.key for patch in part.patches), *(key for patch in part.pods for key in patch.keys)]
-    idle += [*fitting.values(), dict.fromkeys(keys, True)]
-    if not fitting:
-        return None
     nowhere = join(fitting.values())
     lacking = [patch for patch in part.patches if nowhere.get(patch.key)]
     written = pod_components.write(part, use_cases, fitting)
@@ -118,7 +122,7 @@ def _option(
     krmfile = [part.krmfile] if part.krmfile else []
     roots = [patch.document.root for patch in part.patches if patch not in lacking]
     roots += [root for _, root in part.objects]
-    words = Words(parts.read_shared(sources, workspace.libraries), [krmfile], {}, sources.memo)
+    words = Words(parts.read_shared(workspace), [krmfile], {}, sources.memo)
     shown = {sources.shown(f"{part.folder}/{path}"): data for path, data in files.items()}
     needed = reached_definitions.reach(words, {path: data for path, data in shown.items() if path.endswith(".yaml")})
     setters = needed.definitions.setters
@@ -132,8 +136,12 @@ def _option(
     return Option(name, part.description, files, tuple(fitting), setters, texts, words, values, requires)
 
 
-def _try(part: Part, objects: Sequence[SourceObject]) -> Idle | None:
-    """Return which patches of an option reach nothing in a use case; None where it does not fit, or changes nothing.
+def _keys(part: Part) -> list[tuple[str, int, str]]:
+    return [*(patch.key for patch in part.patches), *(key for patch in part.pods for key in patch.keys)]
+
+
+def _try(part: Part, objects: Sequence[SourceObject]) -> Idle | str:
+    """Return which patches of an option reach nothing in a use case, or why it does not fit.
 
     One that patches pods does not fit where it changes no object that has any.
     """
@@ -142,12 +150,15 @@ def _try(part: Part, objects: Sequence[SourceObject]) -> Idle | None:
     changed = list(copies)
     try:
         accumulate(part, changed, tried)
-    except MisfitError:
-        return None
-    pairs = zip(objects, copies, strict=True)
-    if part.pods and not any(old.root is not new.root and pods.find(old.root) for old, new in pairs):
-        return None
-    return None if is_same([item.root for item in objects], [item.root for item in changed]) else join(tried)
+    except MisfitError as error:
+        return error.problems[0].message
+    nothing, pairs = join(tried), zip(objects, copies, strict=True)
+    is_idle = part.pods and not any(old.root is not new.root and pods.find(old.root) for old, new in pairs)
+    words = dict.fromkeys(word for _, _, word in _keys(part) if word)
+    if words and (is_idle or (part.patches and all(nothing.values()))):
+        return f"it is for {' or '.join(words)}, and there is none"
+    is_unchanged = is_same([item.root for item in objects], [item.root for item in changed])
+    return "it changes nothing" if is_idle or is_unchanged else nothing
 
 
 def _files(sources: Sources, part: Part, lacking: Sequence[Patch], written: pod_components.Written) -> dict[str, bytes]:

@@ -47,7 +47,7 @@ def test_without_programs_what_needs_them_is_skipped(workspace: Path, tmp_path: 
     shell = programs_dir(tmp_path / "few", {name: real.program(name) for name in ("sh", "cat", "env")})
     done = packyard("test", "p", cwd=workspace, PATH=str(shell))
     assert done.returncode == 0, done.stderr
-    assert "kustomize one: not checked: neither kustomize nor kubectl is on PATH" in done.stderr
+    assert "not checked: neither kustomize nor kubectl is on PATH" in done.stderr
     assert "3 passed, 0 failed, 1 skipped" in done.stderr
     assert packyard("test", "packages/p", "--strict", cwd=workspace, PATH=str(shell)).returncode == 1
 
