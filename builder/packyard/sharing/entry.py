@@ -84,13 +84,8 @@ class IndexEntry:
             description=_description(bundle),
         )
 
-    @classmethod
-    def parse(cls, value: object) -> IndexEntry:
-        """Read an entry from its JSON."""
-        return record.Record(value).take_all(cls)
-
     def document(self) -> dict[str, object]:
-        """Return the JSON that `parse` reads."""
+        """Return its JSON."""
         return dict(record.document(self))
 
     def facts(self) -> str:

@@ -14,8 +14,8 @@ from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 
-from packyard.cli import bundles, declare, output, preferences, progress, signing, workspaces
-from packyard.cli.channels import BUNDLES, open_channel, publisher, row
+from packyard.cli import bundles, declare, output, progress, signing, workspaces
+from packyard.cli.channels import BUNDLES, open_channel, row
 from packyard.core.bundle import reference
 from packyard.core.files import git
 from packyard.sharing.entry import SBOM, IndexEntry
@@ -58,7 +58,7 @@ def run(arguments: argparse.Namespace) -> int:
     if "://" not in arguments.to:
         workspace.check_target(Path(arguments.to))
     names = workspaces.bundles(arguments, workspace)
-    key = None if arguments.dry_run else signing.key(arguments.key)
+    by = signing.publisher(arguments.to, arguments.key, is_trial=arguments.dry_run)
     store = open_channel(arguments.to)
     if isinstance(store, ReadOnly) and not (arguments.dry_run or as_registry(store)):
         store.refuse()
@@ -72,16 +72,14 @@ def run(arguments: argparse.Namespace) -> int:
         files = (folder / f"{name}.tar.gz" for name in part)
         packed = [Upload.in_file(IndexEntry.of(bundles.read(file)), file) for file in files]
         if arguments.dry_run:
-            uploads = compare(store, packed, access.current(store, preferences.trust(arguments.to)))
+            uploads = compare(store, packed, access.current(store, by.trusted))
             _print(store, [(upload.entry, upload.outlook) for upload in uploads], arguments.output)
             return 0
-        attest = _attest(workspace, folder, built, key)
+        attest = _attest(workspace, folder, built, by.key)
         close = arguments.version if arguments.close else ""
-        by = publisher(arguments.to, key)
         with progress.of(part) as done:
             published = publish(store, packed, by, attest=attest, done=done, close=close, shard=shard)
     _print(store, published, arguments.output)
-    signing.tell_unsigned(key)
     if close:
         _tell_closed(by.current(store), close, shard)
     return 0

@@ -6,7 +6,7 @@ unpacked. The file is what is listed, or an error.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, replace
 
@@ -21,7 +21,7 @@ from packyard.sharing.fetching.verify import Proof, verify_bundle
 from packyard.sharing.index import access
 from packyard.sharing.index.access import Memory, OlderError
 from packyard.sharing.index.index import Index
-from packyard.sharing.index.package import Choice, choose
+from packyard.sharing.index.package import NO_VERSIONS, Choice, Package, choose
 from packyard.sharing.stores.store import NotFoundError, Store, TooLongError, pointing_to_fsck
 from packyard.sharing.trust import provenance
 from packyard.sharing.trust.keys import NOBODY, Trust
@@ -29,7 +29,7 @@ from packyard.sharing.trust.keys import NOBODY, Trust
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Fetched:
-    """A bundle, its entry and why it was chosen, what is proved about it, and the ``versions`` of its name.
+    """A bundle, its entry and why it was chosen, what is proved about it, and the package whose versions are read late.
 
     Of one that is in no channel there are only bundle and entry.
     """
@@ -38,7 +38,7 @@ class Fetched:
     entry: IndexEntry
     why: str = ""
     proof: Proof | None = None
-    versions: Sequence[IndexEntry] = ()
+    package: Package = NO_VERSIONS
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -79,7 +79,7 @@ def fetch(store: Store, reference: Reference, how: Fetching | None = None, *, pi
             latest.named(reference.name).get(entry.version)  # removed meanwhile
             raise
     bundle = _opened(entry, data)
-    return Fetched(bundle=bundle, entry=entry, why=choice.why, proof=proof, versions=package.entries)
+    return Fetched(bundle=bundle, entry=entry, why=choice.why, proof=proof, package=package)
 
 
 def whole(store: Store, entry: IndexEntry, how: Fetching) -> bytes:

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from packyard.core.bundle import record, reference
-from packyard.core.bundle.record import FaultError, Record, map_of
+from packyard.core.bundle.record import FaultError, Record, map_of, object_of
 from packyard.core.bundle.reference import LATEST, Reference
 from packyard.core.digest import Digest
 from packyard.core.errors import ConflictError, InputError, Problem
@@ -46,7 +46,7 @@ class Package:
             fields.take("versions", map_of(Record)),
         )
         named = {version: {**entry.rest(), "name": name, "version": version} for version, entry in listed.items()}
-        versions = Record({"versions": named}).take("versions", map_of(IndexEntry.parse))
+        versions = Record({"versions": named}).take("versions", map_of(object_of(IndexEntry)))
         if not versions:
             raise FaultError("expected one or more", "versions")
         return cls(name=name, versions=versions, extra=fields.rest())
@@ -117,6 +117,10 @@ class Package:
     def put(self, entry: IndexEntry) -> Package:
         """Return the package with an entry, in place of the one of its version if there is one."""
         return replace(self, versions={**self.versions, entry.version: entry})
+
+
+#: Of a name that is in no channel.
+NO_VERSIONS = Package(name="")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -8,6 +8,7 @@ from __future__ import annotations
 import posixpath
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass, field, replace
+from functools import partial
 
 from packyard.core.errors import InputError, Problem
 from packyard.core.kubernetes import kustomization
@@ -20,8 +21,8 @@ from packyard.using.setters.packages import PackageFiles
 from packyard.writing.build import fragments, silence
 from packyard.writing.build.draft import Draft, compose_draft
 from packyard.writing.build.own_rules import judges_of
-from packyard.writing.checks import kubernetes_schema
-from packyard.writing.checks.enabled import Option, Trial
+from packyard.writing.checks import enabled, kubernetes_schema
+from packyard.writing.checks.enabled import Option
 from packyard.writing.checks.finding import REMOVE, Finding, finding
 from packyard.writing.checks.lint import find
 from packyard.writing.checks.parsed import Parsed, parse
@@ -117,8 +118,8 @@ def _judged(here: Workspace, composed: ComposedPackage) -> tuple[list[Parsed], l
     findings = [finding for pair in pairs for finding in find(*pair, judges=judges)]
     *used, of_options = parsed = [each for _, each in pairs]
     options = [_option(here, option.name) for option in composed.options.all]
-    trial = Trial(options=options, defined=of_options.definitions, judges=judges)
-    return parsed, [*findings, *(item for use_case in used for item in trial.find(use_case, findings))]
+    tried = partial(enabled.find, defined=of_options.definitions, judges=judges, known=findings)
+    return parsed, [*findings, *(item for case in used for option in options for item in tried(case, option))]
 
 
 def _option(here: Workspace, name: str) -> Option:
