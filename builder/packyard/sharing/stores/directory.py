@@ -124,7 +124,8 @@ class DirectoryStore:
         check_key(key)
         file = self.root_dir / key
         with _translated(file):
-            paths.inside(self.root_dir, key)
+            if leads := paths.outside(self.root_dir, file):
+                raise InputError(Problem(f"leads to {leads}, outside of {self.root_dir}", file=str(file)))
         return file
 
     def _walk(self, start_dir: Path) -> Iterator[str]:
