@@ -21,7 +21,6 @@ from packyard.core.bundle.receipt import CARRIED, Receipt
 from packyard.core.bundle.reference import Reference
 from packyard.core.errors import ConflictError, InputError, IntegrityError, PackyardError, Problem
 from packyard.core.files import paths, regular
-from packyard.sharing.entry import Identified
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -95,7 +94,7 @@ def channel(folder: Path, received: Receipt | None, flag: str | None) -> Setting
     raise InputError(Problem(problem, file=str(folder), hint=hint))
 
 
-def receipt_of(source: Setting, bundle: Identified) -> bytes:
+def receipt_of(source: Setting, bundle: Bundle) -> bytes:
     """Return the receipt of a bundle from a channel."""
     return Receipt(channel=source.whole, version=bundle.version, digest=bundle.digest).to_bytes()
 
