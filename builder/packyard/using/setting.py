@@ -198,7 +198,7 @@ def _enabled(directory: Path, options: Sequence[str], *, recursive: bool) -> tup
 
 def _beside(directory: Path, names: Sequence[str], options: Sequence[str], *, recursive: bool) -> Beside | None:
     """Find the options that setting these names reaches; some are going to be enabled."""
-    if not (recursive or options) and not folder.has_components(directory):
+    if not (recursive or options) and not folder.has_options(directory):
         return None
     from packyard.using.options.option_setters import reach  # most use cases have no option enabled
 
