@@ -106,9 +106,6 @@ def _is_local(item: Object) -> bool:
 
 
 def _order(item: Object) -> tuple[int, str, str]:
-    group, _, version = item.api_version.rpartition("/")
-    return (
-        _POSITIONS.get(item.kind, 0),
-        f"{group or '~G'}_{version or '~V'}_{item.kind}",
-        f"{item.namespace or '~X'}|{item.name}",
-    )
+    version, kind, namespace, name = item.identity
+    group, _, version = version.rpartition("/")
+    return _POSITIONS.get(kind, 0), f"{group or '~G'}_{version or '~V'}_{kind}", f"{namespace or '~X'}|{name}"
