@@ -108,7 +108,7 @@ def publish(folder: Path, *versions: str) -> None:
 def edit_one() -> None:
     """Edit a line that the new version changes, below one of which the default changes, too."""
     done("set", USE_CASE, "WORKERS=4")
-    edit("p/run/nfs/cm.yaml", 'one: "1"', 'one: "mine"')
+    tiny.replace(Path("p/run/nfs/cm.yaml"), 'one: "1"', 'one: "mine"')
 
 
 def upgrade(*words: object, to: str = "1.1.tar.gz") -> str:
@@ -119,17 +119,11 @@ def contents(folder: Path) -> dict[str, str]:
     return {file.relative_to(folder).as_posix(): file.read_text() for file in folder.rglob("*") if file.is_file()}
 
 
-def edit(file: str, old: str, new: str) -> None:
-    text = Path(file).read_text()
-    assert old in text
-    Path(file).write_text(text.replace(old, new))
-
-
 @pytest.mark.usefixtures("here")
 def test_keeps_what_was_set_enabled_and_edited_and_takes_what_is_new() -> None:
     done("set", USE_CASE, "OLD=mine")
     done("enable", USE_CASE, "queue")
-    edit("p/run/nfs/cm.yaml", 'three: "3"', 'three: "33"')
+    tiny.replace(Path("p/run/nfs/cm.yaml"), 'three: "3"', 'three: "33"')
     Path("p/notes.txt").write_text("mine\n")
     found = packyard("upgrade", "p", "1.1.tar.gz", "--base", "1.0.tar.gz")
     assert "added    p/run/nfs/job/job.yaml\n" in found.stdout
@@ -255,7 +249,7 @@ def test_a_use_case_that_is_gone_goes_unless_something_was_changed_in_it(here: P
     upgrade()
     assert not Path("p/run/pvc").exists()
     done("undo", "p")
-    edit("p/run/pvc/cm.yaml", "run", "mine")
+    tiny.replace(Path("p/run/pvc/cm.yaml"), "run", "mine")
     told = refused("upgrade", "p", "1.1.tar.gz", "--base", "1.0.tar.gz")
     assert "p/run/pvc: is removed by 1.1, and changed here: cm.yaml (volume replaces it)\n" in told
     assert "BREAKING: use case removed: volume replaces it" in done("diff", "1.0.tar.gz", "1.1.tar.gz")
@@ -271,7 +265,7 @@ def test_says_which_setters_have_to_be_set_now(here: Path) -> None:
 
 
 def test_what_does_not_fit_together_as_yaml_is_a_conflict(here: Path) -> None:
-    edit("p/run/nfs/cm.yaml", "kind: ConfigMap\n", "kind: ConfigMap\nimmutable: true\n")
+    tiny.replace(Path("p/run/nfs/cm.yaml"), "kind: ConfigMap\n", "kind: ConfigMap\nimmutable: true\n")
     pack(here, "1.1", {**NEXT, "run/nfs/cm.yaml": NEXT["run/nfs/cm.yaml"] + "immutable: false\n"})
     told = refused("upgrade", "p", "1.1.tar.gz", "--base", "1.0.tar.gz")
     assert "p/run/nfs/cm.yaml:1: the changes here and those of the new version do not fit together: " in told
@@ -281,7 +275,7 @@ def test_says_where_the_bundle_that_it_came_from_may_be(here: Path) -> None:
     told = refused("upgrade", "p")
     assert told.startswith("error: p: has no .packyard.json, which says where the package is from (name the channel: ")
     publish(here, "1.0")
-    edit("p/packyard.json", '"model": {}', '"model": {"x": "y"}')
+    tiny.replace(Path("p/packyard.json"), '"model": {}', '"model": {"x": "y"}')
     told = refused("upgrade", "p", "--from", "channel")
     assert told == (
         "error: p/packyard.json: is not that of p@1.0 in channel (--from)\n"
