@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+import reading
 import tiny
 from packyard.core.bundle import bundle
 from packyard.core.bundle.archive import Member
@@ -115,10 +116,6 @@ def upgrade(*words: object, to: str = "1.1.tar.gz") -> str:
     return done("upgrade", "p", to, "--base", "1.0.tar.gz", *words)
 
 
-def contents(folder: Path) -> dict[str, str]:
-    return {file.relative_to(folder).as_posix(): file.read_text() for file in folder.rglob("*") if file.is_file()}
-
-
 @pytest.mark.usefixtures("here")
 def test_keeps_what_was_set_enabled_and_edited_and_takes_what_is_new() -> None:
     done("set", USE_CASE, "OLD=mine")
@@ -146,24 +143,24 @@ def test_keeps_what_was_set_enabled_and_edited_and_takes_what_is_new() -> None:
 
 def test_twice_is_once_and_undo_takes_it_back(here: Path) -> None:
     done("set", USE_CASE, "WORKERS=8")
-    before = contents(here / "p")
+    before = reading.files(here / "p")
     upgrade()
-    after = contents(here / "p")
+    after = reading.files(here / "p")
     found = packyard("upgrade", "p", "1.1.tar.gz", "--base", "1.1.tar.gz")
     assert (found.returncode, found.stdout) == (0, "")
     assert found.stderr == "p: is p 1.1 already; nothing changes\n"
-    assert contents(here / "p") == after != before
+    assert reading.files(here / "p") == after != before
     done("undo", "p")
-    assert contents(here / "p") == before
+    assert reading.files(here / "p") == before
     assert not Path("p/bin").exists()
     assert not Path("p/run/nfs/job").exists()
 
 
 def test_a_dry_run_is_a_diff_and_changes_nothing(here: Path) -> None:
     done("set", USE_CASE, "WORKERS=8")
-    before = contents(here / "p")
+    before = reading.files(here / "p")
     diff = upgrade("--dry-run")
-    assert contents(here / "p") == before
+    assert reading.files(here / "p") == before
     assert '-  one: "1"\n+  one: "11"\n' in diff
     assert "--- /dev/null\n+++ b/p/bin/start.sh\n" in diff
     assert "+  workers" not in diff
@@ -174,7 +171,7 @@ def test_lists_every_conflict_and_leaves_the_tree_as_it_was(here: Path) -> None:
     edit_one()
     Path("p/README.md").unlink()
     pack(here, "1.1", {**NEXT, "README.md": "# new\n"})
-    before = contents(here / "p")
+    before = reading.files(here / "p")
     assert refused("upgrade", "p", "1.1.tar.gz", "--base", "1.0.tar.gz") == (
         "error: p/README.md: is removed here, and changed by 1.1\n"
         "error: p/run/nfs/cm.yaml:7: this line is changed here and by 1.1\n"
@@ -183,7 +180,7 @@ def test_lists_every_conflict_and_leaves_the_tree_as_it_was(here: Path) -> None:
         "error: 2 conflicts; nothing was changed (--conflicts ours keeps yours, theirs takes the new version's, "
         "markers writes both into the files)\n"
     )
-    assert contents(here / "p") == before
+    assert reading.files(here / "p") == before
 
 
 @pytest.mark.parametrize(
@@ -240,7 +237,9 @@ def test_a_setter_or_an_option_that_is_gone_is_a_conflict(here: Path) -> None:
     assert "p/run/nfs/Krmfile:5: WORKERS is set to 8, and 1.1 has no such setter\n" in told
     assert "p/run/nfs/kustomization.yaml:6:3: option 'queue' is enabled, and 1.1 does not have it\n" in told
     upgrade("--conflicts=theirs")
-    assert contents(here / "p" / "run") == {path[4:]: text for path, text in files.items() if path.startswith("run/")}
+    assert reading.files(here / "p" / "run") == {
+        path[4:]: text.encode() for path, text in files.items() if path.startswith("run/")
+    }
 
 
 def test_a_use_case_that_is_gone_goes_unless_something_was_changed_in_it(here: Path) -> None:
@@ -321,7 +320,7 @@ def test_a_directory_or_a_link_out_of_the_package_is_not_written(here: Path) -> 
     Path("p/bin").unlink()
     Path("elsewhere").mkdir()
     Path("p/bin").symlink_to(here / "elsewhere")
-    before = contents(here / "p")
+    before = reading.files(here / "p")
     refused("upgrade", "p", "1.1.tar.gz", "--base", "1.0.tar.gz")
-    assert contents(here / "p") == before
+    assert reading.files(here / "p") == before
     assert not list(Path("elsewhere").iterdir())
