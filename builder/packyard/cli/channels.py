@@ -14,11 +14,9 @@ from packyard.sharing import stores
 from packyard.sharing.entry import IndexEntry
 from packyard.sharing.fetching.fetch import Fetching
 from packyard.sharing.index import access
-from packyard.sharing.index.access import Publisher
 from packyard.sharing.index.index import Index
 from packyard.sharing.stores.directory import DirectoryStore
 from packyard.sharing.stores.store import Store
-from packyard.sharing.trust.keyless import Signing
 
 #: What is said of a bundle, and of what was done for it.
 DONE = "name, version, tar, digest, size, model, useCases, needs, description, yanked, key, status"
@@ -44,12 +42,6 @@ def signed(address: str, index: Index) -> Sequence[str]:
     if not index.channel:
         return ["a registry has no index: each version is signed by itself, or not"]
     return preferences.trust(address).signed(index.signers, index.others)
-
-
-def publisher(address: str, key: Signing | None) -> Publisher:
-    """Return who writes into a channel with this key: whom the user trusts there, and what he remembers of it."""
-    memory = preferences.memory(address)
-    return Publisher(key=key, trusted=preferences.trust(address), memory=memory, tell=output.note)
 
 
 def fetching(address: str, store: Store | None = None) -> Fetching:

@@ -81,14 +81,11 @@ class Untarred:
 
 def channel(folder: Path, received: Receipt | None, flag: str | None) -> Setting:
     """Return the channel to ask about a package: named by the user, or by its receipt, or configured."""
-    if flag is not None:
-        return Setting(flag, "--from")
     address = received.channel if received else ""
-    if address and preferences.is_used(address):
+    if address and flag is None and preferences.is_used(address):
         return Setting(address, receipt.FILE)
-    configured = preferences.channel()
-    if configured is not None:
-        return configured
+    if named := preferences.channel(flag):
+        return named
     if address:
         problem = f"says that the package is from {address}, which you have not used on this computer"
         hint = f"if you trust that channel, name it once:{preferences.flag_for(address)}"

@@ -17,8 +17,7 @@ from __future__ import annotations
 import argparse
 
 from packyard.cli import output, progress, signing
-from packyard.cli.channels import BUNDLES, fetching, open_channel, publisher, row
-from packyard.sharing.index.access import Publisher
+from packyard.cli.channels import BUNDLES, fetching, open_channel, row
 from packyard.sharing.publishing.copy import copy
 
 ROWS = BUNDLES
@@ -34,19 +33,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Copy what is missing; print a line for each bundle."""
-
-    def by() -> Publisher:
-        key = signing.key(arguments.key)
-        signing.tell_unsigned(key)
-        return publisher(arguments.target, key)
-
     with progress.busy(f"copying from {arguments.source}") as show:
         copied = copy(
             open_channel(arguments.source),
             open_channel(arguments.target),
             arguments.references,
             how=fetching(arguments.source),
-            by=by,
+            by=lambda: signing.publisher(arguments.target, arguments.key),
             is_own=bool(arguments.key),
             done=lambda number, count: show(f"{number} of {output.counted(count, 'package')} copied"),
         )

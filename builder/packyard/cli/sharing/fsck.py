@@ -15,7 +15,7 @@ from dataclasses import replace
 from shlex import quote
 
 from packyard.cli import declare, output, preferences, signing
-from packyard.cli.channels import listed, open_channel, publisher, signed
+from packyard.cli.channels import listed, open_channel, signed
 from packyard.cli.rows import Rows
 from packyard.sharing.publishing import fsck
 from packyard.sharing.stores.store import Store
@@ -49,7 +49,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _repair(channel: Store, arguments: argparse.Namespace) -> None:
-    by = publisher(arguments.channel, signing.key(arguments.key))
+    by = signing.publisher(arguments.channel, arguments.key)
     index, listed, removed = fsck.repair(channel, by, is_removing=arguments.remove)
     for what in listed:
         output.note(f"{what} is listed again")

@@ -11,12 +11,13 @@ import re
 import tempfile
 from collections import Counter
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 
-from packyard.cli import bundles, declare, output, preferences, progress, signing, workspaces
-from packyard.cli.channels import BUNDLES, open_channel, publisher, row
+from packyard.cli import bundles, declare, output, progress, signing, workspaces
+from packyard.cli.channels import BUNDLES, open_channel, row
 from packyard.core.bundle import reference
-from packyard.core.files import git
+from packyard.core.files import git, regular
 from packyard.sharing.entry import SBOM, IndexEntry
 from packyard.sharing.index import access
 from packyard.sharing.index.index import Index
@@ -28,7 +29,7 @@ from packyard.sharing.trust import provenance, sbom
 from packyard.sharing.trust.keyless import Signing
 from packyard.sharing.trust.provenance import Statement
 from packyard.using.options import usecases
-from packyard.writing.build import catalogue
+from packyard.writing.build import catalogue, tree
 from packyard.writing.build.catalogue import Catalogue
 from packyard.writing.source.workspace import Workspace
 
@@ -57,7 +58,7 @@ def run(arguments: argparse.Namespace) -> int:
     if "://" not in arguments.to:
         workspace.check_target(Path(arguments.to))
     names = workspaces.bundles(arguments, workspace)
-    key = None if arguments.dry_run else signing.key(arguments.key)
+    by = signing.publisher(arguments.to, arguments.key, is_trial=arguments.dry_run)
     store = open_channel(arguments.to)
     if isinstance(store, ReadOnly) and not (arguments.dry_run or as_registry(store)):
         store.refuse()
@@ -65,21 +66,21 @@ def run(arguments: argparse.Namespace) -> int:
     with tempfile.TemporaryDirectory(prefix="packyard-") as name:
         folder, jobs = Path(name), workspaces.jobs(arguments, part)
         with progress.of(part) as done:
-            built = catalogue.pack_into(workspace, arguments.version, part, folder, jobs=jobs, done=done)
+            put = partial(tree.write, folder)
+            built = catalogue.build(workspace, arguments.version, part, put, jobs=jobs, done=done)
         workspaces.tell_warnings(built.warnings)
         files = (folder / f"{name}.tar.gz" for name in part)
-        packed = [Upload.in_file(IndexEntry.of(bundles.read(file)), file) for file in files]
+        entries = [(IndexEntry.of(bundles.read(file)), file) for file in files]
+        packed = [Upload(entry=entry, data=partial(regular.read, file, limit=entry.size)) for entry, file in entries]
         if arguments.dry_run:
-            uploads = compare(store, packed, access.current(store, preferences.trust(arguments.to)))
+            uploads = compare(store, packed, access.current(store, by.trusted))
             _print(store, [(upload.entry, upload.outlook) for upload in uploads], arguments.output)
             return 0
-        attest = _attest(workspace, folder, built, key)
+        attest = _attest(workspace, folder, built, by.key)
         close = arguments.version if arguments.close else ""
-        by = publisher(arguments.to, key)
         with progress.of(part) as done:
             published = publish(store, packed, by, attest=attest, done=done, close=close, shard=shard)
     _print(store, published, arguments.output)
-    signing.tell_unsigned(key)
     if close:
         _tell_closed(by.current(store), close, shard)
     return 0

@@ -8,7 +8,7 @@ from __future__ import annotations
 import argparse
 
 from packyard.cli import declare, signing
-from packyard.cli.channels import DONE, open_channel, publisher, row
+from packyard.cli.channels import DONE, open_channel, row
 from packyard.cli.rows import Rows
 from packyard.core.errors import UsageError
 from packyard.sharing.publishing.withdrawal import yank
@@ -35,7 +35,7 @@ def run(arguments: argparse.Namespace) -> int:
     for flag, given in (("--reason", arguments.reason), ("--from", arguments.channel)):
         if given is None:
             raise UsageError(f"packyard yank: {flag} is missing; type {EXAMPLE}")
-    by = publisher(arguments.channel, signing.key(arguments.key))
+    by = signing.publisher(arguments.channel, arguments.key)
     entry, is_new = yank(open_channel(arguments.channel), arguments.reference, arguments.reason, by)
     ROWS.show([row(entry, "yanked" if is_new else "unchanged")], arguments.output)
     return 0

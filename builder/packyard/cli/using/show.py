@@ -118,7 +118,7 @@ def described(fetched: Fetched, source: Setting, cases: Sequence[BundledUseCase]
         "yanked": entry.yanked,
         "signers": list(proof.signers) if proof else [],
         "listedBy": list(proof.listed_by) if proof else [],
-        "versions": fetched.versions[::-1],
+        "versions": fetched.package.entries[::-1],
         "indexSeen": proof.index if proof else None,
     }
 

@@ -109,7 +109,7 @@ def _theirs(folder: Path, base: Bundle, version: str, flag: str | None) -> tuple
     fetched = bundles.offer(reference, channel)
     bundle = fetched.bundle
     output.note(f"{bundle.name}@{bundle.version} from {channel}")
-    for entry in fetched.versions:
+    for entry in fetched.package.entries:
         if entry.version == base.version != bundle.version and entry.yanked:
             output.warning(f"{folder}: is {entry}, which is yanked: {on_one_line(entry.yanked)}")
     if order(bundle.version) < order(base.version) and not reference.version:

@@ -20,13 +20,12 @@ from hashlib import sha256
 from typing import TypeVar
 
 from packyard.core.bundle import record, reference
-from packyard.core.bundle.record import FaultError, Record, flag, in_json, list_of, map_of, size, text
+from packyard.core.bundle.record import FaultError, Record, flag, in_json, list_of, map_of, object_of, size, text
 from packyard.core.digest import Digest
 from packyard.core.errors import ConflictError, InputError, IntegrityError, Problem, refuse, suggest
 from packyard.core.work import parallel
 from packyard.sharing.entry import IndexEntry
-from packyard.sharing.index.package import Package
-from packyard.sharing.index.summary import Summary
+from packyard.sharing.index.package import Package, Summary
 from packyard.sharing.stores.store import FOLDER, NotFoundError, Store, TooLongError, pointing_to_fsck
 from packyard.sharing.trust import envelope, provenance
 from packyard.sharing.trust.keyless import Signing
@@ -73,11 +72,7 @@ class Release:
     extra: Mapping[str, object] = field(default_factory=dict)
 
 
-_OPEN = Release()
-
-
-def _releases(value: object) -> dict[str, Release]:
-    return map_of(lambda release: Record(release).take_all(Release))(value)
+_OPEN, _RELEASES = Release(), map_of(object_of(Release))
 
 
 def _check_id(channel: str) -> None:
@@ -97,7 +92,7 @@ class Index:
     number: int = field(default=0, metadata=in_json(size))
     listed: Mapping[str, Summary] = field(default_factory=dict)
     shards: Mapping[str, Digest] = field(default_factory=dict, metadata=in_json(map_of(record.digest), {}))
-    releases: Mapping[str, Release] = field(default_factory=dict, metadata=in_json(_releases, {}, always=True))
+    releases: Mapping[str, Release] = field(default_factory=dict, metadata=in_json(_RELEASES, {}, always=True))
     writers: str = field(default=MANY, metadata=in_json(text))
     extra: Mapping[str, object] = field(default_factory=dict)
     store: Store | None = field(default=None, compare=False)

@@ -22,7 +22,7 @@ from pathlib import Path
 
 from packyard.core.errors import BeyondError, InputError, Problem, every, refuse, suggest
 from packyard.core.files import regular
-from packyard.core.files.paths import Gate
+from packyard.core.files.paths import outside
 from packyard.core.kubernetes import kustomization
 from packyard.core.yaml import aliases, strict
 from packyard.core.yaml.document import decode, entries, items, only, parse_one, parse_text, scalars
@@ -109,7 +109,7 @@ class _Reader:
     def part(self, folder: Path, kind: str, text: str | None = None) -> Part:
         """Read the kustomization of a folder."""
         file = find(folder)
-        if leads := Gate(folder).outside(str(file)):
+        if leads := outside(folder, file):
             message = f"leads to {leads}, outside of the directory"
             raise InputError(Problem(message, file=str(file), hint="kustomize refuses it as well"))
         root = parse_one((self.budget.read(file) if text is None else text).encode(), str(file)).root
@@ -154,7 +154,7 @@ class _Reader:
         if node.value.startswith("/") or not regular.is_folder(path):
             message = f"component {node.value!r} is not a folder here"
             raise (BeyondError if "//" in node.value or "?" in node.value else InputError)(node.problem(message))
-        if leads := Gate(self.budget.package).outside(str(path)):
+        if leads := outside(self.budget.package, path):
             message = f"component {node.value!r} leads to {leads}, outside of the package {self.budget.package}"
             raise BeyondError(node.problem(f"{message}, which packyard's own build does not follow", HINT))
         real = os.path.realpath(path)
@@ -270,7 +270,7 @@ def _read_beside(node: Scalar, file: Path, budget: Budget, what: str, name: str 
         beside = path.parent.glob("*.y*ml") if regular.is_folder(path.parent) else iter(())
         names = sorted(entry.name for entry in islice(beside, _MOST))
         raise InputError(node.problem(f"{what} {name!r} is not a file here", suggest(name, names)))
-    if Gate(file.parent).outside(str(path)):
+    if outside(file.parent, path):
         message = f"{what} {name!r} lies outside of the directory"
         raise InputError(node.problem(message, "kustomize refuses it as well"))
     return Source(str(path), budget.read(path, whole=what == "file"))

@@ -46,8 +46,7 @@ class Offered:
 
 def find(workspace: Workspace) -> list[Offered]:
     """Return all parts: bases first, each kind sorted by name."""
-    krmfiles = parts.read_shared(workspace.sources, workspace.libraries)
-    shared = words.Words(krmfiles, [], {}, workspace.sources.memo).defined
+    shared = words.Words(parts.read_shared(workspace), [], {}, workspace.sources.memo).defined
     return [
         _describe(workspace, kind, name, shared)
         for kind, above in FOLDERS.items()

@@ -100,7 +100,7 @@ def _position(words: Words, name: str) -> tuple[int, int]:
     if word is None:
         return _LAST, 0  # a value of package.yaml that follows from others
     follows = isinstance(word.definition, Setter) and isinstance(words.meaning(name), Substitution)
-    return _LAST if follows else word.layer, word.entry.start
+    return _LAST if follows else words.layers[name], word.entry.start
 
 
 def _order_of_sections(words: Words, setters: Sequence[str]) -> list[str]:
