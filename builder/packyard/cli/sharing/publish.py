@@ -17,7 +17,7 @@ from pathlib import Path
 from packyard.cli import bundles, declare, output, progress, signing, workspaces
 from packyard.cli.channels import BUNDLES, open_channel, row
 from packyard.core.bundle import reference
-from packyard.core.files import git
+from packyard.core.files import git, regular
 from packyard.sharing.entry import SBOM, IndexEntry
 from packyard.sharing.index import access
 from packyard.sharing.index.index import Index
@@ -70,7 +70,8 @@ def run(arguments: argparse.Namespace) -> int:
             built = catalogue.build(workspace, arguments.version, part, put, jobs=jobs, done=done)
         workspaces.tell_warnings(built.warnings)
         files = (folder / f"{name}.tar.gz" for name in part)
-        packed = [Upload.in_file(IndexEntry.of(bundles.read(file)), file) for file in files]
+        entries = [(IndexEntry.of(bundles.read(file)), file) for file in files]
+        packed = [Upload(entry=entry, data=partial(regular.read, file, limit=entry.size)) for entry, file in entries]
         if arguments.dry_run:
             uploads = compare(store, packed, access.current(store, by.trusted))
             _print(store, [(upload.entry, upload.outlook) for upload in uploads], arguments.output)
