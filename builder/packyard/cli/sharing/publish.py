@@ -23,7 +23,6 @@ from packyard.sharing.index import access
 from packyard.sharing.index.index import Index
 from packyard.sharing.publishing.publish import Attest, Upload, compare, publish
 from packyard.sharing.stores import as_registry
-from packyard.sharing.stores.oci.manifest import bundle_digest
 from packyard.sharing.stores.store import ReadOnly, Store
 from packyard.sharing.trust import provenance, sbom
 from packyard.sharing.trust.keyless import Signing
@@ -126,7 +125,7 @@ def _attest(workspace: Workspace, folder: Path, built: Catalogue, key: Signing |
 
     def statements(entry: IndexEntry) -> dict[str, bytes]:
         described = sbom.to_bytes(bundles.read(folder / f"{entry.name}.tar.gz"), workspace.name)
-        made = Statement(entry, inputs[entry.name], at, sbom=described, manifest=bundle_digest(entry))
+        made = Statement(entry, inputs[entry.name], at, sbom=described)
         statement = made.to_bytes(key)
         return {entry.beside(SBOM): described, entry.beside(provenance.end(statement)): statement}
 
