@@ -5,12 +5,13 @@ from __future__ import annotations
 import fcntl
 import os
 import pty
+import re
 import select
 import struct
 import subprocess
 import termios
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -27,11 +28,12 @@ class Terminal:
     process: subprocess.Popen[bytes]
     handle: int
 
-    def until(self, text: str) -> str:
+    def until(self, text: str | re.Pattern[str]) -> str:
         """Return what is printed up to a text, which has to come."""
+        pattern = re.compile(re.escape(text)) if isinstance(text, str) else text
         seen = ""
         end = time.monotonic() + _PATIENCE
-        while text not in seen:
+        while not pattern.search(seen.replace("\r", "")):
             assert time.monotonic() < end, seen
             try:
                 seen += os.read(self.handle, 65536).decode("utf-8", "replace")
@@ -65,13 +67,13 @@ class Terminal:
 
 @contextmanager
 def on_terminal(
-    *words: object, cwd: Path, columns: int = 80, rows: int = 24, env: Mapping[str, str] | None = None
+    *words: object, cwd: Path, env: Mapping[str, str] | None = None, program: Sequence[object] = COMMAND
 ) -> Iterator[Terminal]:
-    """Run packyard on a terminal of its own, with changes of the environment."""
+    """Run packyard, or another program, on a terminal of its own, with changes of the environment."""
     master, slave = pty.openpty()
-    fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", rows, columns, 0, 0))
+    fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", 24, 80, 0, 0))
     os.set_blocking(master, False)
-    command = [*COMMAND, *map(str, words)]
+    command = [*map(str, (*program, *words))]
     variables = {name: value for name, value in environment().items() if name not in ("COLUMNS", "LINES")}
     with subprocess.Popen(
         command,

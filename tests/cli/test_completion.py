@@ -3,10 +3,7 @@
 from __future__ import annotations
 
 import os
-import pty
 import re
-import select
-import subprocess
 import sys
 from importlib import import_module
 from pathlib import Path
@@ -15,6 +12,7 @@ import pytest
 
 import real
 import tiny
+from cli.terminal import on_terminal
 from packyard.cli import parser
 from packyard.cli.cfg import COMMANDS
 from packyard.cli.verbs import VERBS
@@ -59,6 +57,9 @@ OFFERED: list[tuple[list[str], list[str]]] = [
     (["set", "kpt", "TAG=2", "HO"], ["HOST="]),
     (["cfg", "delete-s"], ["delete-setter", "delete-subst"]),
     (["get", "resnet50v1-5-fp32-t"], ["resnet50v1-5-fp32-training-k8s"]),
+    (["get", "llm-serving/one"], []),
+    (["show", "llm-serving/one"], ["llm-serving/one-node"]),
+    (["run", "llm-serving/one"], ["llm-serving/one-node"]),
     (["set", "pkg", "-o", "j"], ["json"]),
     (["set", "pkg", "--output=j"], ["--output=json"]),
     (["-q", "setters", "pkg", "--un"], ["--unset"]),
@@ -100,38 +101,16 @@ SHELLS = {
 
 def typed(folder: Path, shell: str, lines: list[str]) -> list[list[str]]:
     """Type each line and a tab in a terminal, and return the words that the shell then has."""
-    command, first = SHELLS[shell]
-    outer, inner = pty.openpty()
-    process = subprocess.Popen(
-        [str(real.program(command[0])), *command[1:]],
-        cwd=folder,
-        env=with_packyard(folder),
-        stdin=inner,
-        stdout=inner,
-        stderr=inner,
-        start_new_session=True,
-    )
-    os.close(inner)
-    os.write(outer, f"{first}\nprintf '<%s>' ready\n".encode())
-    read_until(outer, "<ready>")
-    found = []
-    for line in lines:
-        os.write(outer, f"{line}\t\x01printf '<%s>' \n".encode())
-        screen = read_until(outer, "<packyard>.*>[^>]*$")
-        found.append(re.findall("<([^<>]*)>", screen[screen.rindex("<packyard>") :])[1:])
-    process.kill()
-    process.wait()
-    os.close(outer)
+    (program, *flags), first = SHELLS[shell]
+    found, shown = [], re.compile("<packyard>.*>[^>]*$", re.DOTALL)
+    with on_terminal(*flags, cwd=folder, env=with_packyard(folder), program=[real.program(program)]) as terminal:
+        terminal.type(f"{first}\nprintf '<%s>' ready")
+        terminal.until("<ready>")
+        for line in lines:
+            terminal.type(f"{line}\t\x01printf '<%s>' ")
+            screen = terminal.until(shown)
+            found.append(re.findall("<([^<>]*)>", screen[screen.rindex("<packyard>") :])[1:])
     return found
-
-
-def read_until(terminal: int, pattern: str) -> str:
-    screen = ""
-    while not re.search(pattern, screen.replace("\r", ""), re.DOTALL):
-        ready, _, _ = select.select([terminal], [], [], 60)
-        assert ready, screen
-        screen += os.read(terminal, 4096).decode("utf-8", "replace")
-    return screen
 
 
 TYPED = [

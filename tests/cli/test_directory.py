@@ -10,8 +10,6 @@ from pathlib import Path
 import pytest
 
 import tiny
-from packyard.core.bundle.manifest import Manifest, ShippedUseCase
-from packyard.core.digest import Digest
 from tiny import done, inside, packyard
 from using.options import optioned
 
@@ -81,20 +79,12 @@ def test_without_a_workspace_only_list_and_get_know_a_catalogue(tmp_path: Path, 
 
 
 def test_the_use_case_that_is_named_for_an_example_has_the_setter(tmp_path: Path) -> None:
-    setters = {"claim": {"PVC_NAME": None}, "nfs": {"NFS_SERVER": None}}
-    for name in setters:
-        tiny.write(tmp_path / name / "kustomization.yaml", "resources: []\n")
-        tiny.write(tmp_path / name / "Krmfile", "openAPI: {definitions: {}}\n")
-    described = Manifest(
-        name="p",
-        version="1",
-        model={},
-        use_cases={name: ShippedUseCase(setters=values) for name, values in setters.items()},
-        files={f"{name}/Krmfile": Digest.of(b"") for name in setters},
-    )
-    (tmp_path / "packyard.json").write_bytes(described.to_bytes())
-    assert "(name one: packyard set nfs NFS_SERVER=1," in packyard("set", "NFS_SERVER=1", cwd=tmp_path).stderr
-    assert "(name one: packyard set claim OTHER=1," in packyard("set", "OTHER=1", cwd=tmp_path).stderr
+    root = optioned.package(tmp_path)
+    manifest = json.loads((root / "packyard.json").read_text())
+    del manifest["useCases"][optioned.MULTI]["setters"]["IMAGE"]
+    tiny.write(root / "packyard.json", json.dumps(manifest))
+    assert "(name one: packyard set single-node IMAGE=1," in packyard("set", "IMAGE=1", cwd=root).stderr
+    assert "(name one: packyard set multi-node OTHER=1," in packyard("set", "OTHER=1", cwd=root).stderr
 
 
 @pytest.mark.parametrize(

@@ -55,7 +55,16 @@ def test_a_page_is_as_wide_in_any_terminal() -> None:
     assert len(set(pages)) == 1
 
 
-@pytest.mark.parametrize("words", [("set",), ("tree", "."), ("nonsense",), ("set", ".", "--nonsense"), ("-x",)])
+@pytest.mark.parametrize("words", [(), ("--help",), ("help",)])
+def test_help_of_cfg_is_for_who_asks(words: tuple[str, ...]) -> None:
+    text = inside("cfg", *words).stdout
+    assert re.findall(r"^  ([a-z-]+)  ", text, re.MULTILINE) == [*COMMANDS]
+    assert "kustomize cfg cat" in text
+
+
+@pytest.mark.parametrize(
+    "words", [("set",), ("tree", "."), ("nonsense",), ("sett", "--help"), ("set", ".", "--nonsense"), ("-x",)]
+)
 def test_a_wrong_cfg_command_gets_its_usage_alone(words: tuple[str, ...]) -> None:
     error = inside("cfg", *words).stderr.splitlines()
     assert len(error) == 2

@@ -124,7 +124,7 @@ def test_what_is_hidden_from_stories() -> None:
 
 def test_the_last_column_of_a_table_is_broken_on_a_terminal_and_nothing_is_cut(package: Path) -> None:
     text = "Says at length what it is for, so that it does not fit on one line"
-    with on_terminal("setters", package, cwd=package, columns=80, env={"NO_COLOR": "1"}) as terminal:
+    with on_terminal("setters", package, cwd=package, env={"NO_COLOR": "1"}) as terminal:
         assert text in " ".join(terminal.whole().split())
     table = done("setters", package).splitlines()
     assert len(table) == 3

@@ -46,8 +46,7 @@ def environment(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pyt
 
     A test of one session asks for the programs that are typed there alone.
     """
-    callspec = getattr(request.node, "callspec", None)
-    typed = _typed(callspec.params["session"]) if callspec else "kustomize-3.8.7"
+    typed = _typed(request.node.callspec.params["session"])
     bin_dir = tmp_path / "bin"
     bin_dir.mkdir()
     ours = f'"{sys.executable}" -m packyard'
@@ -153,21 +152,3 @@ def compare(shown: str, seen: str, place: str) -> None:
         for line in shown.splitlines()
     )
     assert re.fullmatch(pattern, seen if seen.endswith("\n") else seen + "\n"), f"{place}: seen is\n{seen}"
-
-
-@pytest.mark.nightly("kustomize")
-def test_kustomize_writes_the_bytes_that_we_write(environment: dict[str, str], tmp_path: Path) -> None:
-    """The README says so where it shows the diff."""
-
-    def run(*command: str) -> None:
-        subprocess.run(command, cwd=tmp_path, env=environment, check=True)
-
-    run("packyard", "get", "mnist-fp32-training-k8s")
-    before = tmp_path / "mnist-fp32-training-k8s/quickstart/mlops/multi-node/user-mounted-nfs"
-    for side in ("ours", "theirs"):
-        shutil.copytree(before, tmp_path / side)
-    run("packyard", "set", "ours", "NFS_SERVER=10.0.0.5")
-    run("kustomize-3.8.7", "cfg", "set", "theirs", "NFS_SERVER", "10.0.0.5")
-    for file in sorted(before.iterdir()):
-        ours = (tmp_path / "ours" / file.name).read_text("utf-8")
-        assert ours == (tmp_path / "theirs" / file.name).read_text("utf-8")

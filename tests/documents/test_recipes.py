@@ -102,9 +102,9 @@ def test_the_steps_of_a_recipe_publish_a_tag_with_provenance(name: str, steps: A
     assert release is not None
     assert release.closed
     (entry,) = listed.entries
-    key = entry.beside(SIGSTORE)
-    made, opened = provenance.open(store.get(key), trusted, file=key)
+    made, opened = provenance.check(store.get(entry.beside(SIGSTORE)), entry, trusted, what=entry.key)
     assert opened.signers
+    assert made
     assert (made.commit, made.dirty) == (git("rev-parse", "HEAD").strip(), False)
 
 

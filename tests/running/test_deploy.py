@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from controlplane.api import Api, Object, await_quota, wait
-from packyard.core.bundle.record import FaultError
+from packyard.core.bundle.record import FaultError, object_of
 from packyard.core.errors import PackyardError
 from packyard.running.runs import plan as deploying
 from packyard.running.runs import record as records
@@ -207,6 +207,6 @@ def test_secrets_are_never_recorded_and_may_change(client: Kubectl) -> None:
 )
 def test_a_record_names_nothing_that_kubectl_takes_for_something_else(field: str, text: str) -> None:
     names = {"apiVersion": "v1", "kind": "ConfigMap", "namespace": "", "name": "x"}
-    assert Reference.parse(names).kind == "ConfigMap"
+    assert object_of(Reference)(names).kind == "ConfigMap"
     with pytest.raises(FaultError, match=r"names nothing on a cluster"):
-        Reference.parse({**names, field: text})
+        object_of(Reference)({**names, field: text})

@@ -15,7 +15,7 @@ import pytest
 from packyard.core.digest import Digest
 from packyard.core.errors import ConflictError, PackyardError, UnavailableError
 from packyard.sharing.stores import bucket, open_store
-from packyard.sharing.stores.gcs import open_gcs
+from packyard.sharing.stores.clouds import open_gcs
 from packyard.sharing.stores.store import NotFoundError, Store, TooLongError
 from sharing.buckets import BUCKET, Opener
 from sharing.servers import Script, answer, answering, for_ever, redirect

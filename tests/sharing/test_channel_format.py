@@ -15,8 +15,7 @@ import requests
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 
 from packyard.sharing.index.access import Publisher
-from packyard.sharing.publishing.gc import Policy, gc
-from packyard.sharing.publishing.yank import yank
+from packyard.sharing.publishing.withdrawal import Policy, gc, yank
 from packyard.sharing.stores import open_store
 from packyard.sharing.stores.directory import DirectoryStore
 from packyard.sharing.stores.store import Store

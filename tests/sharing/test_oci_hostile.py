@@ -115,13 +115,10 @@ def test_pages_without_end_end() -> None:
     def ever(_: bytes) -> bytes:
         return tags(f"t{next(number)}", link=f"</v2/m/index/tags/list?x={next(number)}>; {same}")
 
-    for bound, says, count in (
-        ("packyard.sharing.stores.oci.registry._PAGES", "more than 20 pages of tags", 20),
-        ("packyard.sharing.stores.store.MOST_KEYS", "lists more than 20 objects", 21),
-    ):
-        with pytest.MonkeyPatch.context() as patch, answering(listing(ever)) as server:
-            patch.setattr(bound, 20)
-            with pytest.raises(UnavailableError, match=says):
+    for page, most, count in ((ever, 20_000, 21), (lambda _: tags(*map(str, range(21))), 20, 1)):
+        with pytest.MonkeyPatch.context() as patch, answering(listing(page)) as server:
+            patch.setattr("packyard.sharing.stores.store.MOST_KEYS", most)
+            with pytest.raises(UnavailableError, match=f"lists more than {most} objects"):
                 _ = oci(server).names
         assert len(server.requests) == count
 

@@ -20,8 +20,7 @@ from packyard.sharing.index import access
 from packyard.sharing.index.access import Publisher
 from packyard.sharing.publishing import fsck
 from packyard.sharing.publishing.copy import copy
-from packyard.sharing.publishing.gc import Policy, gc
-from packyard.sharing.publishing.yank import yank
+from packyard.sharing.publishing.withdrawal import Policy, gc, yank
 from packyard.sharing.stores import open_store
 from packyard.sharing.stores.client import Answer, Client, Request
 from packyard.sharing.stores.directory import DirectoryStore

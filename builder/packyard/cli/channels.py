@@ -14,11 +14,8 @@ from packyard.sharing import stores
 from packyard.sharing.entry import IndexEntry
 from packyard.sharing.fetching.fetch import Fetching
 from packyard.sharing.index import access
-from packyard.sharing.index.access import Publisher
 from packyard.sharing.index.index import Index
-from packyard.sharing.stores.directory import DirectoryStore
 from packyard.sharing.stores.store import Store
-from packyard.sharing.trust.keyless import Signing
 
 #: What is said of a bundle, and of what was done for it.
 DONE = "name, version, tar, digest, size, model, useCases, needs, description, yanked, key, status"
@@ -46,20 +43,10 @@ def signed(address: str, index: Index) -> Sequence[str]:
     return preferences.trust(address).signed(index.signers, index.others)
 
 
-def publisher(address: str, key: Signing | None) -> Publisher:
-    """Return who writes into a channel with this key: whom the user trusts there, and what he remembers of it."""
-    memory = preferences.memory(address)
-    return Publisher(key=key, trusted=preferences.trust(address), memory=memory, tell=output.note)
-
-
-def fetching(address: str, store: Store | None = None) -> Fetching:
-    """Return how to fetch from a channel: the user's trust, memory and cache; a directory needs no cache.
-
-    ``store`` is the channel, if it is open.
-    """
-    cache = None if isinstance(store or open_channel(address), DirectoryStore) else bundle_cache()
+def fetching(address: str) -> Fetching:
+    """Return how to fetch from a channel: the user's trust, memory and cache."""
     trusted, memory = preferences.trust(address), preferences.memory(address)
-    return Fetching(trusted=trusted, memory=memory, cache=cache, warn=output.warning)
+    return Fetching(trusted=trusted, memory=memory, cache=bundle_cache(), warn=output.warning)
 
 
 def bundle_cache() -> Cache | None:
@@ -68,9 +55,7 @@ def bundle_cache() -> Cache | None:
     They are verified again, as anybody may have written there.
     """
     folder = state.cache_dir()
-    if folder is None:
-        return None
-    return Cache(folder / "bundles", limit=_BUNDLES_LIMIT)
+    return Cache(folder / "bundles", limit=_BUNDLES_LIMIT) if folder else None
 
 
 def row(entry: IndexEntry, status: str) -> dict[str, object]:

@@ -63,13 +63,6 @@ def read(what: str) -> bytes:
     return streams.read()
 
 
-def secret(prompt: str) -> str | None:
-    """Ask for a text on the terminal without showing it; None where there is no terminal."""
-    from getpass import getpass
-
-    return getpass(prompt, sys.stderr) if sys.stdin.isatty() else None
-
-
 def on_terminal() -> bool:
     """Say whether results are printed on a terminal."""
     return sys.stdout.isatty()

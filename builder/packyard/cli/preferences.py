@@ -23,6 +23,7 @@ from packyard.sharing.trust.keys import Trust
 
 #: The variable that names a channel.
 CHANNEL = "PACKYARD_CHANNEL"
+_INDEX, _USED = ".json", ".used"  # what is remembered of a channel: its index, and that it was used
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,24 +88,23 @@ def is_used(address: str) -> bool:
     named = filter(None, (os.environ.get(CHANNEL), configured()))
     if configuration.normal(address) in map(configuration.normal, named) or trust(address).is_required:
         return True
-    remembered = memory(address)
-    files = (remembered.file if remembered else None, noted("used", address))
-    return any(file is not None and file.is_file() for file in files)
+    file = _noted(address)
+    return file is not None and any(file.with_suffix(end).is_file() for end in (_INDEX, _USED))
 
 
 def note_used(address: str) -> None:
     """Note that the user named a channel, which may have no index to remember."""
-    file = noted("used", address)
+    file = _noted(address)
     if file is not None and not is_used(address):
         with suppress(OSError):  # without it, the user is asked or told again
             file.parent.mkdir(parents=True, exist_ok=True)
-            file.touch()
+            file.with_suffix(_USED).touch()
 
 
-def noted(what: str, address: str) -> Path | None:
-    """Return the file by which something is remembered of a channel; None for a user without a home folder."""
+def _noted(address: str) -> Path | None:
+    """Return the beginning of files that remember a channel; None for a user without a home folder."""
     folder = state.state_dir()
-    return folder / what / Digest.of(configuration.normal(address).encode()).hex if folder else None
+    return folder / "channels" / Digest.of(configuration.normal(address).encode()).hex if folder else None
 
 
 def trust(address: str) -> Trust:
@@ -123,8 +123,8 @@ def trusted_anywhere() -> Trust:
 
 def memory(address: str) -> Memory | None:
     """Return what is remembered of the last index that a channel had; None for a user without a home folder."""
-    file = noted("channels", address)
-    return Memory(file=file.with_suffix(".json")) if file else None
+    file = _noted(address)
+    return Memory(file=file.with_suffix(_INDEX)) if file else None
 
 
 def keyring() -> Keyring | None:

@@ -8,12 +8,9 @@ from contextlib import contextmanager
 from packyard.cli import output, streams
 from packyard.core.errors import on_one_line
 
-#: Shows what is being done.
-Show = Callable[[str], None]
-
 
 @contextmanager
-def busy(text: str = "", count: int = 0) -> Iterator[Show]:
+def busy(text: str = "", count: int = 0) -> Iterator[Callable[[str], None]]:
     """Show what is being done; each call of what is yielded says it anew, and is one step of ``count``.
 
     It has no thread of its own, as programs that have none start processes faster.

@@ -8,12 +8,14 @@ from __future__ import annotations
 
 import argparse
 import os
+import sys
+from getpass import getpass
 
 from packyard.cli import declare, output, preferences
 from packyard.core.errors import UsageError
+from packyard.sharing.index.access import Publisher
 from packyard.sharing.trust import keyless, signers
 from packyard.sharing.trust.keyless import Signing
-from packyard.sharing.trust.keyring import Keyring
 from packyard.sharing.trust.keys import SigningKey, is_encrypted
 
 KEY = "PACKYARD_SIGNING_KEY"
@@ -30,38 +32,33 @@ def key(name: str | None = None) -> Signing | None:
 
     Without a name it is the only one that there is.
     """
-    if not name and KEY in os.environ:
-        data = os.environ[KEY].encode()
+    text = name or os.environ.get(KEY)
+    if text and signers.is_uri(text):
+        return keyless.open(text) if text.startswith("sigstore:") else signers.open(text, passphrase)
+    if not name and text is not None:
+        data = text.encode()
         if not data.strip():
             hint = f"is the secret of the job missing? To publish without a signature: unset {KEY}"
             raise UsageError(f"{KEY} is set, and empty: nothing would be signed ({hint})")
-        if signers.is_uri(os.environ[KEY]):
-            return _by_uri(os.environ[KEY])
-        secret = passphrase(KEY) if is_encrypted(data) else None
-        return SigningKey.parse(data, secret, file=KEY)
+        return SigningKey.parse(data, passphrase(KEY) if is_encrypted(data) else None, file=KEY)
     ring = preferences.keyring()
-    if not name and ring and (name := _only(ring)):
-        output.note(f"signing with {name}, your only key")
-    if not name:
-        return None
-    return _by_uri(name) if signers.is_uri(name) else preferences.own_keyring().signing(name, passphrase)
-
-
-def _only(ring: Keyring) -> str | None:
-    names = ring.signing_names()
+    names = [name] if name else ring.signing_names() if ring else []
     if len(names) > 1:
         raise UsageError(f"you have several keys; choose one by --key: {', '.join(names)}")
-    return next(iter(names), None)
+    if names and not name:
+        output.note(f"signing with {names[0]}, your only key")
+    return preferences.own_keyring().signing(names[0], passphrase) if names else None
 
 
-def _by_uri(uri: str) -> Signing:
-    return keyless.open(uri) if uri.startswith("sigstore:") else signers.open(uri, passphrase)
+def publisher(address: str, name: str | None, *, is_trial: bool = False) -> Publisher:
+    """Return who writes into a channel, with which key, whom the user trusts there, and what he remembers of it.
 
-
-def tell_unsigned(signing_key: Signing | None) -> None:
-    """Say that nothing is signed, where that is so."""
-    if not signing_key:
+    That nothing is signed is told, unless it ``is_trial``, which needs no key.
+    """
+    chosen, memory = None if is_trial else key(name), preferences.memory(address)
+    if not (chosen or is_trial):
         output.note("not signed: nobody can tell who published it; to sign the next time: packyard keys new NAME")
+    return Publisher(key=chosen, trusted=preferences.trust(address), memory=memory, tell=output.note)
 
 
 def passphrase(file: str) -> bytes:
@@ -80,7 +77,6 @@ def new_passphrase() -> bytes:
 
 
 def _ask(prompt: str, hint: str) -> str:
-    secret = output.secret(prompt)
-    if secret is None:
+    if not sys.stdin.isatty():
         raise UsageError(f"a passphrase is needed and there is no terminal to ask for it; {hint}")
-    return secret
+    return getpass(prompt, sys.stderr)

@@ -11,12 +11,10 @@ program, the run says itself as soon as it starts.
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from importlib.resources import files
-from pathlib import PurePosixPath
 from typing import Any
 
 from packyard.core.kubernetes import held, pods
@@ -26,6 +24,7 @@ from packyard.running.doctor.finding import Finding, error, passed, unknown, war
 from packyard.running.runs import trouble
 from packyard.running.runs.record import RunRecord
 from packyard.running.runs.rendered import Rendered
+from packyard.running.runs.results import mount_around
 from packyard.running.runs.run import LABEL, MANAGED, PURPOSE, Reference
 from packyard.running.runs.status import RunStatus
 
@@ -101,7 +100,7 @@ def make(rendered: Rendered, word: str, *, seconds: int) -> Probe:
     """Make the probe of a use case; ``word`` tells it from others, and its pods end after ``seconds``."""
     name = f"{rendered.run[:_LONGEST].rstrip('-.')}-{_CHECK}-{word}"
     labels = {**MANAGED, PURPOSE: _CHECK, LABEL: name}
-    jobs: dict[str, Object] = {}
+    jobs: list[Object] = []
     checks: dict[tuple[str, str], Sequence[Check]] = {}
     for pod in pods.find_all(rendered.objects):
         spec, of_containers = _pod(pod, name, rendered.objects)
@@ -112,11 +111,12 @@ def make(rendered: Rendered, word: str, *, seconds: int) -> Probe:
             "ttlSecondsAfterFinished": _KEPT,
             "template": {"metadata": {"annotations": annotations, "labels": labels}, "spec": spec},
         }
-        if json.dumps(of_job) not in jobs:
-            metadata = {"name": f"{name}-{len(jobs)}", "labels": labels}
-            jobs[json.dumps(of_job)] = {"apiVersion": "batch/v1", "kind": "Job", "metadata": metadata, "spec": of_job}
-            checks |= {(str(metadata["name"]), called): of for called, of in of_containers.items()}
-    return Probe(name=name, jobs=list(jobs.values()), checks=checks)
+        if of_job not in [job["spec"] for job in jobs]:
+            called_job = f"{name}-{len(jobs)}"
+            metadata = {"name": called_job, "labels": labels}
+            jobs.append({"apiVersion": "batch/v1", "kind": "Job", "metadata": metadata, "spec": of_job})
+            checks |= {(called_job, called): of for called, of in of_containers.items()}
+    return Probe(name=name, jobs=jobs, checks=checks)
 
 
 def _pod(pod: Pod[Any], name: str, objects: Sequence[Object]) -> tuple[Object, dict[str, Sequence[Check]]]:
@@ -161,15 +161,11 @@ def _pod(pod: Pod[Any], name: str, objects: Sequence[Object]) -> tuple[Object, d
 def find(container: Object, volumes: Sequence[Object], values: Mapping[str, str]) -> list[Check]:
     """Return the folders that a container needs whose pod has these volumes, and that has these variables."""
     lasting = {text(volume.get("name")) for volume in volumes if not _LASTING.isdisjoint(volume)}
-    mounts = {
-        text(mount.get("mountPath")): mount
-        for mount in mappings(container.get("volumeMounts"))
-        if mount.get("name") in lasting
-    }
     checks = []
     for name, value in values.items():
-        if holder := max((each for each in mounts if PurePosixPath(value).is_relative_to(each)), key=len, default=""):
-            kind = "read" if mounts[holder].get("readOnly") is True else "write"
+        mount = mount_around(value, container)
+        if mount.get("name") in lasting:
+            kind = "read" if mount.get("readOnly") is True else "write"
             checks.append(Check(kind, f"$({name})", f"{name} {value}"))
     return checks
 

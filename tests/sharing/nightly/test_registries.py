@@ -15,8 +15,7 @@ from packyard.core.errors import ConflictError
 from packyard.sharing.entry import IndexEntry
 from packyard.sharing.index import access
 from packyard.sharing.publishing import fsck
-from packyard.sharing.publishing.gc import Policy, gc
-from packyard.sharing.publishing.yank import yank
+from packyard.sharing.publishing.withdrawal import Policy, gc, yank
 from packyard.sharing.stores.oci.channel import OCIStore
 from packyard.sharing.stores.store import NotFoundError
 from sharing.examples import bundle, close, fetch, publish

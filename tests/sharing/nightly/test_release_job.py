@@ -152,5 +152,6 @@ def test_the_pods_of_the_catalogues_job_publish_all_packages_with_their_commit(
     finish(pod(1))
     assert len(access.read(store).entries) == 12
     assert access.read(store).is_closed("1.0")
-    made, _ = provenance.open(provenance.get(store, "p-00007", "1.0") or b"", NOBODY, file="p-00007")
+    made = provenance.check_beside(store, access.read(store).named("p-00007").get("1.0"), NOBODY)
+    assert made
     assert (made.commit, made.dirty) == (commit.strip(), False)

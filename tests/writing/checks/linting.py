@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from packyard.core.kubernetes.schemas import Judge
 from packyard.using.setters.packages import PackageFiles
@@ -11,6 +11,17 @@ from packyard.writing.checks.explanation import table
 from packyard.writing.checks.finding import Finding
 from packyard.writing.checks.lint import find, in_order
 from packyard.writing.checks.parsed import parse
+
+
+def package(files: Mapping[str, str], krmfile: str = "kind: Krmfile\n") -> PackageFiles:
+    """Return a package of files, and its Krmfile."""
+    return PackageFiles(krmfile.encode(), {path: text.encode() for path, text in files.items()})
+
+
+def place(text: str, of: str) -> str:
+    """Return line and column of a text."""
+    before = text[: text.index(of)]
+    return f"{before.count(chr(10)) + 1}:{len(before) - before.rfind(chr(10))}"
 
 
 def lint(

@@ -6,8 +6,7 @@ from collections.abc import Callable
 
 import pytest
 
-from packyard.using.setters.packages import PackageFiles
-from writing.checks.linting import essential, lint
+from writing.checks.linting import essential, lint, package
 
 Lint = Callable[[dict[str, str]], list[str]]
 
@@ -15,7 +14,6 @@ KUSTOMIZATION = "kustomization.yaml"
 CM = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: x}\ndata: {a: '1'}\n"
 POD = "apiVersion: v1\nkind: Pod\nmetadata: {name: p}\nspec: {containers: [{name: c, image: 'a:1', env: [ENV]}]}\n"
 FROM = POD.replace("ENV", "{name: A, valueFrom: {configMapKeyRef: {name: x, key: a}}}")
-OTHER = FROM.replace("name: x", "name: y")
 COMPONENT = "apiVersion: kustomize.config.k8s.io/v1alpha1\nkind: Component\n"
 
 
@@ -24,8 +22,7 @@ def found() -> Lint:
     """Lint files; of what practice asks for nothing is said."""
 
     def find(files: dict[str, str]) -> list[str]:
-        package = PackageFiles(b"kind: Krmfile\n", {path: text.encode() for path, text in files.items()})
-        each = essential(lint(package, shipped=False))
+        each = essential(lint(package(files), shipped=False))
         return [f"{finding.file} {finding.severity} {finding.rule}" for finding in each]
 
     return find

@@ -5,8 +5,7 @@ from __future__ import annotations
 import pytest
 
 from packyard.core.kubernetes import schemas
-from packyard.using.setters.packages import PackageFiles
-from writing.checks.linting import lint
+from writing.checks.linting import lint, package
 
 ROUTE = "apiVersion: gateway.networking.k8s.io/v1\nkind: HTTPRoute\nmetadata: {name: a}\nspec:\n"
 ROUTE += "  parentRefs: [{name: a}]\n  rules:\n"
@@ -34,7 +33,7 @@ RIGHT = (
 
 def refused(rule: str) -> list[tuple[str, str]]:
     """Return what lint says of a route with a rule, but for its labels."""
-    files = PackageFiles(b"kind: Krmfile\n", {"a.yaml": f"{ROUTE}  - {{{rule}}}\n".encode()})
+    files = package({"a.yaml": f"{ROUTE}  - {{{rule}}}\n"})
     return [(each.rule, each.message) for each in lint(files, judges=schemas.choose()) if each.severity == "error"]
 
 

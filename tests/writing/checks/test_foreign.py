@@ -213,6 +213,11 @@ def test_says_nothing_false_of_what_is_right_elsewhere(
     [
         ("argoproj.io/v1alpha1", "ClusterWorkflowTemplate", False),
         ("argoproj.io/v1alpha1", "Workflwo", True),
+        ("gateway.networking.k8s.io/v1", "GRPCRoute", False),
+        ("gateway.networking.k8s.io/v1", "HTPRoute", True),
+        ("monitoring.coreos.com/v1", "ServiceMonitor", False),
+        ("monitoring.coreos.com/v1", "PodMonitr", True),
+        ("trainer.kubeflow.org/v1alpha1", "Trainer", False),
         ("config/v1", "MyKind", False),
         ("apps/v1", "MyKind", True),
         ("extensions/v1beta1", "Deployment", True),

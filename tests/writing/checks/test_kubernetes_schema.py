@@ -11,8 +11,7 @@ import yaml
 import tiny
 from packyard.core.kubernetes import schemas as judges
 from packyard.core.kubernetes.schemas import Judge
-from packyard.using.setters.packages import PackageFiles
-from writing.checks.linting import lint
+from writing.checks.linting import lint, package, place
 
 Judged = Callable[..., list[str]]
 
@@ -32,11 +31,10 @@ def judged(every_judge: list[Judge]) -> Judged:
 
     def judge(text: str, krmfile: str = "kind: Krmfile\n", **more: str) -> list[str]:
         files = {"a.yaml": dedent(text), **{name.replace("_", "."): dedent(other) for name, other in more.items()}}
-        package = PackageFiles(dedent(krmfile).encode(), {name: found.encode() for name, found in files.items()})
         return [
             f"{finding.line}:{finding.column} {finding.rule}: {finding.message}"
             + (f" ({finding.hint})" if finding.hint else "")
-            for finding in lint(package, judges=every_judge)
+            for finding in lint(package(files, dedent(krmfile)), judges=every_judge)
             if finding.rule in _RULES
         ]
 
@@ -75,12 +73,6 @@ def manifest(kind: str, pod: str = POD) -> str:
     return text
 
 
-def place(text: str, of: str) -> str:
-    """Return line and column of a text."""
-    before = text[: text.index(of)]
-    return f"{before.count(chr(10)) + 1}:{len(before) - before.rfind(chr(10))}"
-
-
 @pytest.mark.parametrize("kind", KINDS)
 def test_finds_an_unknown_field_of_a_pod_wherever_it_sits_and_nothing_in_a_sound_one(judged: Judged, kind: str) -> None:
     assert judged(manifest(kind)) == []
@@ -97,23 +89,6 @@ def test_names_the_versions_that_lack_a_kind(judged: Judged) -> None:
         "1:1 unserved-kind: there is no flowcontrol.apiserver.k8s.io/v1beta3 FlowSchema in Kubernetes 1.32 to 1.37 "
         "(another version of Kubernetes serves it)"
     ]
-
-
-@pytest.mark.parametrize(
-    ("kind", "known"),
-    [
-        ("gateway.networking.k8s.io/v1 GRPCRoute", "gateway.networking.k8s.io/v1 HTPRoute"),
-        ("monitoring.coreos.com/v1 ServiceMonitor", "monitoring.coreos.com/v1 PodMonitr"),
-        ("trainer.kubeflow.org/v1alpha1 Trainer", "trainer.kubeflow.org/v1alpha1 TrianJob"),
-    ],
-)
-def test_a_kind_that_is_like_a_known_one_is_another(judged: Judged, kind: str, known: str) -> None:
-    def found(name: str) -> list[str]:
-        version, _, short = name.partition(" ")
-        return judged(f"apiVersion: {version}\nkind: {short}\nmetadata: {{name: x}}\nspec: {{}}\n")
-
-    assert found(kind) == []
-    assert "did you mean" in found(known)[0]
 
 
 def test_a_kind_of_an_operator_that_nobody_told_us_of_may_have_fields_of_its_own(judged: Judged) -> None:

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from packyard.using.setters.packages import PackageFiles
 from packyard.writing.checks.finding import Finding
-from writing.checks.linting import essential, lint
+from writing.checks.linting import essential, lint, package
 
 KRMFILE = """\
 openAPI:
@@ -18,8 +17,7 @@ BOUND = 'a: "1" # {"$openapi":"A"}\n'
 
 
 def judged(text: str, krmfile: str = KRMFILE, *, shipped: bool = True) -> list[Finding]:
-    found = lint(PackageFiles(krmfile.encode(), {"a.yaml": text.encode()}), shipped=shipped)
-    return essential(found)
+    return essential(lint(package({"a.yaml": text}, krmfile), shipped=shipped))
 
 
 @pytest.mark.parametrize(

@@ -7,8 +7,7 @@ import re
 import pytest
 
 import tiny
-from packyard.using.setters.packages import PackageFiles
-from writing.checks.linting import lint
+from writing.checks.linting import lint, package
 
 BOUND = ' # {"$openapi":"NAME"}'
 COUNT = ' # {"$openapi":"COUNT"}'
@@ -40,7 +39,7 @@ openAPI:
 
 
 def messages(text: str, definitions: str = "kind: Krmfile\n") -> list[str]:
-    found = lint(PackageFiles(definitions.encode(), {"a.yaml": text.encode()}))
+    found = lint(package({"a.yaml": text}, definitions))
     return [f"{each.line}:{each.column} {each.severity} {each.message}" for each in found if each.rule in _RULES]
 
 

@@ -5,8 +5,7 @@ from __future__ import annotations
 import pytest
 
 import tiny
-from packyard.using.setters.packages import PackageFiles
-from writing.checks.linting import lint
+from writing.checks.linting import lint, package
 
 FILES = {path.partition(".")[0]: text for path, text in tiny.read_tree("checks/operators").items()}
 CASES = [
@@ -39,7 +38,7 @@ CASES = [
 
 
 def found(file: str, text: str) -> set[str]:
-    return {each.rule for each in lint(PackageFiles(b"kind: Krmfile\n", {f"{file}.yaml": text.encode()}))}
+    return {each.rule for each in lint(package({f"{file}.yaml": text}))}
 
 
 @pytest.mark.parametrize(("file", "old", "new", "rule"), CASES)

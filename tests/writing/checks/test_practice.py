@@ -7,9 +7,8 @@ from textwrap import indent
 import pytest
 
 import tiny
-from packyard.using.setters.packages import PackageFiles
 from packyard.writing.checks.explanation import table
-from writing.checks.linting import lint
+from writing.checks.linting import lint, package, place
 
 KRMFILE = tiny.text("checks/practice/Krmfile")
 SPEC = tiny.text("checks/sound-pod-spec.yaml")
@@ -31,15 +30,10 @@ kind: Job
 
 
 def judged(text: str, *more: str) -> list[str]:
-    files = {"a.yaml": text.encode(), **{f"b{index}.yaml": other.encode() for index, other in enumerate(more)}}
-    found = lint(PackageFiles(KRMFILE.encode(), files))
+    files = {"a.yaml": text, **{f"b{index}.yaml": other for index, other in enumerate(more)}}
+    found = lint(package(files, KRMFILE))
     practice = [each for each in found if table()[each.rule].family == "Good practice"]
     return [f"{each.line}:{each.column} {each.severity} {each.rule}" for each in practice]
-
-
-def place(text: str, of: str) -> str:
-    before = text[: text.index(of)]
-    return f"{before.count(chr(10)) + 1}:{len(before) - before.rfind(chr(10))}"
 
 
 ROOT = "securityContext: {runAsNonRoot: false, runAsUser: 0}"
@@ -76,8 +70,8 @@ def test_finds_a_secret_with_content() -> None:
     assert judged(secret) == ["7:3 error plain-secret"]
     assert judged(secret.replace("token: me", "token: ''")) == []
     assert judged(secret.replace("token: me", "token: ${USER_NAME}")) == []
-    for place in ("<REPLACE_WITH_YOUR_TOKEN>", "xxxxx", "'***'", "your-token", "replace me"):
-        assert judged(secret.replace("token: me", f"token: {place}")) == [], place
+    for text in ("<REPLACE_WITH_YOUR_TOKEN>", "xxxxx", "'***'", "your-token", "replace me"):
+        assert judged(secret.replace("token: me", f"token: {text}")) == [], text
     assert judged(secret.replace("token: me", "token: your")) == ["7:3 error plain-secret"]
 
 

@@ -7,8 +7,7 @@ from collections.abc import Callable
 import pytest
 
 import tiny
-from packyard.using.setters.packages import PackageFiles
-from writing.checks.linting import lint
+from writing.checks.linting import lint, package
 
 Found = Callable[..., list[str]]
 
@@ -32,21 +31,13 @@ spec:
 """
 
 
-def test_finds_a_reference_that_a_set_leaves_behind(found: Found) -> None:
-    pod = POD.replace("        name: run" + COMMENT, "        name: run")
-    assert found(KRMFILE, a_yaml=CONFIG, b_yaml=pod) == ["b.yaml:12:15 error reference-left-behind"]
-    assert found(KRMFILE, a_yaml=CONFIG.replace(COMMENT, ""), b_yaml=POD) == [
-        "b.yaml:12:15 error reference-left-behind"
-    ]
-
-
 @pytest.mark.parametrize(
     "field",
     [
         "serviceAccountName: default",
         'serviceAccountName: ""',
         "imagePullSecrets: []",
-        "containers: [{name: a, env: [{name: A, valueFrom: {secretKeyRef: {name: none, key: a, optional: true}}}]}]",
+        "containers: [{name: a, env: [{name: A, valueFrom: {secretKeyRef: {name: made-by-that-name, key: a}}}]}]",
         "containers: [{name: a, envFrom: [{configMapRef: {name: none, optional: true}}]}]",
         "containers: [{name: a, envFrom: [{configMapRef: {name: kube-root-ca.crt}}]}]",
     ],
@@ -55,23 +46,6 @@ def test_what_is_optional_or_the_clusters_is_no_finding(found: Found, field: str
     pod = f"apiVersion: v1\nkind: Pod\nmetadata: {{name: x}}\nspec:\n  {field}\n"
     config = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: c}\n"
     assert found(a_yaml=config, b_yaml=pod) == []
-
-
-@pytest.mark.parametrize("volume", ["secret: {secretName: run}", "persistentVolumeClaim: {claimName: run}"])
-def test_finds_a_claim_that_no_setter_names(found: Found, volume: str) -> None:
-    """A Secret is made by the name that the package has for it."""
-    pod = f"apiVersion: v1\nkind: Pod\nmetadata: {{name: x}}\nspec:\n  volumes: [{{name: v, {volume}}}]\n"
-    lines = [line for line in found(a_yaml=CONFIG.replace(COMMENT, ""), b_yaml=pod) if "volume" not in line]
-    assert [line.rpartition(" ")[2] for line in lines] == ["fixed-requirement"] * ("claimName" in volume)
-
-
-def test_a_subdomain_needs_its_service(found: Found) -> None:
-    pod = POD.replace("spec:\n", f"spec:\n  subdomain: run{COMMENT}\n")
-    service = f"apiVersion: v1\nkind: Service\nmetadata:\n  name: run{COMMENT}\nspec: {{clusterIP: None}}\n"
-    assert found(KRMFILE, a_yaml=CONFIG, b_yaml=pod, c_yaml=service) == []
-    assert found(KRMFILE, a_yaml=CONFIG, b_yaml=pod) == ["b.yaml:8:14 warning dangling-reference"]
-    other = service.replace("name: run" + COMMENT, "name: ran")
-    assert found(KRMFILE, a_yaml=CONFIG, b_yaml=pod, c_yaml=other) == ["b.yaml:8:14 warning dangling-reference"]
 
 
 @pytest.mark.parametrize(
@@ -104,7 +78,7 @@ DANGLING, UNREACHED = "dangling-reference", "entry-without-target"
 
 
 def test_config_maps_of_programs_are_known_and_hide_no_other_reference() -> None:
-    component = b"kind: Component\nconfigMapGenerator:\n- {name: programs, files: [run.py]}\n"
+    component = "kind: Component\nconfigMapGenerator:\n- {name: programs, files: [run.py]}\n"
     patch = "apiVersion: v1\nkind: KIND\nmetadata: {name: NAME}\ndata: {instance: a}\n"
     listed = "resources: [pod.yaml]\ncomponents: [../programs/tune]\npatches: [{path: programs.yaml}]\n"
 
@@ -112,9 +86,8 @@ def test_config_maps_of_programs_are_known_and_hide_no_other_reference() -> None
         pod = POD.replace(COMMENT, "").replace("name: run", f"name: {mounted}").replace(ALSO, "")
         patched_by = patch.replace("KIND", kind).replace("NAME", patched)
         files = {"pod.yaml": pod, "kustomization.yaml": listed, "programs.yaml": patched_by}
-        encoded = {name: text.encode() for name, text in files.items()}
-        package = PackageFiles(b"kind: Krmfile\n", encoded | {"../programs/tune/kustomization.yaml": component})
-        return sorted(each.rule for each in lint(package) if each.rule in (DANGLING, UNREACHED))
+        found = lint(package(files | {"../programs/tune/kustomization.yaml": component}))
+        return sorted(each.rule for each in found if each.rule in (DANGLING, UNREACHED))
 
     assert rules("programs") == []
     assert rules("others") == [DANGLING]
@@ -152,5 +125,5 @@ roleRef: {apiGroup: rbac.authorization.k8s.io, kind: ClusterRole, name: pod-read
 def test_a_slip_in_a_role_of_the_cluster_or_an_account_of_the_packages_namespace(old: str, new: str, hint: str) -> None:
     text = CLUSTER_ROLE.replace(old, new)
     assert text != CLUSTER_ROLE
-    found = lint(PackageFiles(b"kind: Krmfile\n", {"a.yaml": text.encode()}))
+    found = lint(package({"a.yaml": text}))
     assert [each.hint for each in found if each.rule == "dangling-reference"] == ([hint] if hint else [])

@@ -6,9 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from packyard.using.setters.packages import PackageFiles
 from real import Kustomize
-from writing.checks.linting import lint
+from writing.checks.linting import lint, package
 
 POD = "spec: {containers: [{name: main, image: 'tools:1', env: [{name: A, value: b}]}]}"
 BASE = f"""\
@@ -62,8 +61,7 @@ def _files(rest: str) -> dict[str, str]:
 
 
 def _found(files: dict[str, str], rules: tuple[str, ...]) -> list[str]:
-    package = PackageFiles(b"kind: Krmfile\n", {path: text.encode() for path, text in files.items()})
-    return [each.rule for each in lint(package, shipped=False) if each.rule in rules]
+    return [each.rule for each in lint(package(files), shipped=False) if each.rule in rules]
 
 
 def _is_built(kustomize5: Kustomize, root: Path, files: dict[str, str]) -> bool:

@@ -10,8 +10,7 @@ import yaml
 
 from controlplane.api import Api
 from packyard.core.kubernetes import schemas
-from packyard.using.setters.packages import PackageFiles
-from writing.checks.linting import lint
+from writing.checks.linting import lint, package
 
 _RULES = ("server-refuses", "wrong-value", "no-quantity", "request-above-limit")
 _RULES += ("missing-field", "unknown-field", "wrong-type")
@@ -22,8 +21,8 @@ CASES = [(name, *pair) for name, pairs in OBJECTS["ends"].items() for pair in pa
 
 def judged(text: str) -> list[str]:
     """Return what lint says of the server, or of a value that it refuses."""
-    data = text.replace("spec:\n", "metadata: {name: a}\nspec:\n", 1).encode()
-    found = lint(PackageFiles(b"kind: Krmfile\n", {"a.yaml": data}), judges=[schemas.kubernetes("1.34")])
+    named = text.replace("spec:\n", "metadata: {name: a}\nspec:\n", 1)
+    found = lint(package({"a.yaml": named}), judges=[schemas.kubernetes("1.34")])
     return [each.message for each in found if each.rule in _RULES]
 
 

@@ -31,12 +31,6 @@ def header(folder: str, package: str) -> str:
     return (Path(folder) / package).as_posix() + "/"
 
 
-def check_folder(folder: str) -> None:
-    """Refuse what is not a directory."""
-    if not Path(folder).is_dir():
-        raise InputError(Problem("is not a directory", file=folder))
-
-
 def change(
     parsed: Flags, plan_package: Callable[[PackageFiles], tuple[Plan, str]], *, title: str, kpt: bool = False
 ) -> int:
@@ -46,7 +40,6 @@ def change(
     its text, and the others are changed. With ``kpt`` a directory with a Kptfile is a package too.
     """
     folder, recursive = parsed.arguments[0], parsed.switches["recurse-subpackages"]
-    check_folder(folder)
     texts: list[str] = []
 
     def plan_one(path: str, package: PackageFiles) -> Plan | None:

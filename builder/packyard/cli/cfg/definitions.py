@@ -132,7 +132,6 @@ def init(parsed: Flags) -> int:
     Make a directory a package: write its Krmfile.
     """
     folder = str(Path(*blocks.arguments(parsed, 0, 1)))
-    blocks.check_folder(folder)
     tree = Tree(Path(folder))
     with tree.locked(state.log("cfg init"), below=False):
         try:

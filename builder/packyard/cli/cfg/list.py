@@ -26,7 +26,6 @@ def list_package_setters(parsed: Flags) -> int:
       -R, --recurse-subpackages=false  only those of the package itself
     """
     folder, *names = blocks.arguments(parsed, 1, 2)
-    blocks.check_folder(folder)
     tree = Tree(Path(folder))
     state.tell_pending(tree.root_dir)
     for number, package in enumerate(find_packages(tree, recursive=parsed.switches["recurse-subpackages"], kpt=True)):

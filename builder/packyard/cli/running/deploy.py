@@ -16,7 +16,6 @@ from __future__ import annotations
 import argparse
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from datetime import UTC, datetime
 from functools import partial
 
 from packyard.cli import declare, output, packages
@@ -41,7 +40,6 @@ ROWS = Rows(
     f"run, namespace, record, applied ({REFERENCE}), used ({REFERENCE}), deleted ({REFERENCE}), state, reason",
 )
 PATIENCE = "10m"
-_SHOWS = {"logs": "prints its log", "status": "shows what it does"}
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -76,11 +74,6 @@ def add_flags(parser: argparse.ArgumentParser) -> None:
     clusters.add_timeout(parser, "how long to wait", PATIENCE)
 
 
-def now() -> str:
-    """Return the time as a record has it."""
-    return datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
-
-
 @contextmanager
 def untouched() -> Iterator[None]:
     """Say of what is refused or interrupted here that nothing is applied."""
@@ -107,28 +100,28 @@ def carry_out(client: Kubectl, arguments: argparse.Namespace, planner: Callable[
     With --atomic, the cluster is as it was before a run that does not start, or is interrupted before it does.
     """
     with untouched():
-        plan = planner(who=client.who(), when=now(), force=arguments.force)
+        plan = planner(force=arguments.force)
         if arguments.dry_run:
             output.data(planning.difference(client, plan))
             for reference in plan.obsolete:
                 output.note(f"{reference} would be deleted")
             return 0
+    run, shows = plan.record.run, f"{client.packyard('status', plan.record.run)} shows what it does"
     run_status, left = None, f"may be applied in part\n{_ways_on(client, plan)}"
     try:
         _apply(client, arguments, plan)
-        left = f"is deployed, and goes on; {_next(client, plan, 'status')}"
+        left = f"is deployed, and goes on; {shows}"
         if not arguments.no_wait:
-            run_status = clusters.wait(
-                lambda: status.read_one(client, plan.record),
-                lambda now: now.state != status.STARTING,
-                _words,
-                clusters.seconds(arguments),
-            )
-        ROWS.show([_row(client, plan, run_status)], arguments.output)
-        left = ""
-        _tell_end(
-            client, plan, run_status, hint="" if arguments.atomic and not plan.before else _next(client, plan, "status")
-        )
+            ask = partial(status.read_one, client, plan.record)
+            run_status = clusters.wait(ask, _is_begun, _words, clusters.seconds(arguments))
+        state = (run_status.state, run_status.reason) if run_status else ("", "")
+        row = (run, client.namespace, plan.record.number, plan.objects, plan.used, plan.obsolete, *state)
+        ROWS.show([row], arguments.output)
+        left, count = "", output.counted(len(plan.objects), "object")
+        output.note(f"run {run}: {count} applied, recorded as {plan.record.number}")
+        if run_status and run_status.state not in (status.RUNNING, SUCCEEDED):
+            hint = "" if arguments.atomic and not plan.before else shows
+            raise UnavailableError(Problem(f"run {run} {run_status.explained}", hint=hint))
     except TakenError:
         output.notice("nothing is applied")
         raise
@@ -136,8 +129,12 @@ def carry_out(client: Kubectl, arguments: argparse.Namespace, planner: Callable[
         if arguments.atomic:
             _take_back(client, plan)
         elif left:
-            output.notice(f"run {plan.record.run} {left}")
+            output.notice(f"run {run} {left}")
         raise
+    if run_status and run_status.roles and run_status.state == SUCCEEDED and not plan.absent:
+        ending = client.packyard("undeploy", run)
+        output.warning(f"run {run} has ended, and does not run again: {ending} deletes it, then deploy it anew")
+    output.note(f"{client.packyard('logs', run)} prints its log" if run_status and run_status.roles else shows)
     return 0
 
 
@@ -147,10 +144,8 @@ def _take_back(client: Kubectl, plan: Plan) -> None:
     output.note(f"taking back run {run}")
     try:
         for last in before:
-            planned = planning.plan_again(
-                client, records.read_run(client, run), last, who=client.who(), when=now(), force=plan.force
-            )
-            planning.carry_out(client, planned)
+            again = planning.plan_again(client, records.read_run(client, run), last, force=plan.force)
+            planning.carry_out(client, again)
             output.notice(f"run {run} is deployed again as record {last.number} has it")
         if not before:
             removal = removing.find(client, {run: [plan.record]})
@@ -172,43 +167,23 @@ def _ways_on(client: Kubectl, plan: Plan) -> str:
 
 
 def _apply(client: Kubectl, arguments: argparse.Namespace, plan: Plan) -> None:
-    def tell(what: str, *references: Reference) -> None:
+    def tell(reference: Reference, what: str = "") -> None:
         if arguments.output == "text":
-            for reference in references:
-                output.line(f"{reference} {what}")
+            output.line(f"{reference} {what or ('created' if reference in plan.absent else 'configured')}")
 
-    def done(reference: Reference) -> None:
-        tell("created" if reference in plan.absent else "configured", reference)
-
-    for warning in planning.carry_out(client, plan, done):
+    for warning in planning.carry_out(client, plan, tell):
         output.warning(warning)
-    tell("deleted", *plan.obsolete)
-    tell("was there, and is used as it is", *plan.used)
+    for reference in plan.obsolete:
+        tell(reference, "deleted")
+    for reference in plan.used:
+        tell(reference, "was there, and is used as it is")
+
+
+def _is_begun(run_status: RunStatus) -> bool:
+    return run_status.state != status.STARTING
 
 
 def _words(run_status: RunStatus) -> str:
     roles = clusters.counted(run_status.roles)
     more = (f": {roles}" if roles else "") + (f"; {run_status.reason}" if run_status.reason else "")
     return f"{run_status.run} {run_status.phrase}{more}"
-
-
-def _tell_end(client: Kubectl, plan: Plan, run_status: RunStatus | None, *, hint: str) -> None:
-    """Say what has come of it and what to type next; ``hint`` is for a run that does not run."""
-    record = plan.record
-    count = output.counted(len(plan.objects), "object")
-    output.note(f"run {record.run}: {count} applied, recorded as {record.number}")
-    if run_status and run_status.state not in (status.RUNNING, SUCCEEDED):
-        raise UnavailableError(Problem(f"run {record.run} {run_status.explained}", hint=hint))
-    if run_status and run_status.roles and run_status.state == SUCCEEDED and not plan.absent:
-        ending = client.packyard("undeploy", record.run)
-        output.warning(f"run {record.run} has ended, and does not run again: {ending} deletes it, then deploy it anew")
-    output.note(_next(client, plan, "logs" if run_status and run_status.roles else "status"))
-
-
-def _next(client: Kubectl, plan: Plan, verb: str) -> str:
-    return f"{client.packyard(verb, plan.record.run)} {_SHOWS[verb]}"
-
-
-def _row(client: Kubectl, plan: Plan, run_status: RunStatus | None) -> tuple[object, ...]:
-    record, state = plan.record, (run_status.state, run_status.reason) if run_status else ("", "")
-    return record.run, client.namespace, record.number, [*plan.objects], plan.used, plan.obsolete, *state

@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 
 from packyard.cli import declare, output, packages
@@ -92,12 +93,8 @@ def run_probe(client: Kubectl, rendered: Rendered, seconds: float) -> list[Findi
     record = made.record(client.namespace)
     try:
         client.run("create", "--filename=-", data=listed(made.jobs))
-        now = clusters.wait(
-            lambda: status.read_one(client, record),
-            made.is_over,
-            lambda now: f"probe {made.name} {now.explained}",
-            seconds,
-        )
+        ask = partial(status.read_one, client, record)
+        now = clusters.wait(ask, made.is_over, lambda now: f"probe {made.name} {now.explained}", seconds)
         return made.findings(now)
     finally:  # they end by themselves where whoever interrupts this twice leaves them
         look.delete(client, record.objects)

@@ -28,9 +28,8 @@ _SYNC = {"s3": "aws s3 sync", "gs": "gcloud storage rsync --recursive"}
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the verb's arguments."""
-    clusters.add_run(parser)
+    clusters.add_arguments(parser, is_of_run=True)
     declare.switch(parser, "--pod", "print pods that can read them")
-    clusters.add_arguments(parser)
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -42,14 +41,14 @@ def run(arguments: argparse.Namespace) -> int:
     if not places:
         hint = f"{client.packyard('logs', name)} prints what it logs"
         raise InputError(Problem(f"run {name} does not say where its results are: no OUTPUT_DIR", hint=hint))
-    pods = {place.path: results.reader(place, name, at) for at, place in enumerate(places) if place.is_readable}
+    readable = [place for place in places if place.volume and not place.is_of_pods]
+    pods = {place.path: results.reader(place, name, number) for number, place in enumerate(readable)}
     if arguments.pod:
         output.data(listed(pods.values()))
         return 0
-    ways = [_ways(client, name, place, pods.get(place.path)) for place in places]
-    rows = [(name, place.path, place.held, " && ".join(way)) for place, way in zip(places, ways, strict=True)]
-    if ROWS.show(rows, arguments.output):
-        for place, way in zip(places, ways, strict=True):
+    ways = [(place, _ways(client, name, place, pods.get(place.path))) for place in places]
+    if ROWS.show([(name, place.path, place.held, " && ".join(way)) for place, way in ways], arguments.output):
+        for place, way in ways:
             output.line(str(place))
             for command in way:
                 output.note(f"  {command}")

@@ -9,6 +9,7 @@ from __future__ import annotations
 import argparse
 import operator
 from collections.abc import Mapping, Sequence
+from functools import partial
 
 from packyard.cli import declare, output
 from packyard.cli.rows import Rows
@@ -85,18 +86,18 @@ def _delete(client: Kubectl, arguments: argparse.Namespace, removal: Removal) ->
         look.delete(client, removal.objects)
         for reference in removal.objects if arguments.output == "text" else ():
             output.line(f"{reference} deleted")
-        left = clusters.wait(
-            lambda: undeploy.left(client, removal),
-            operator.not_,
-            lambda left: f"{output.counted(len(left), 'object')} still to go" if left else "",
-            clusters.seconds(arguments),
-        )
+        ask = partial(undeploy.left, client, removal)
+        left = clusters.wait(ask, operator.not_, _still_to_go, clusters.seconds(arguments))
         refuse((_held(client, reference, item) for reference, item in sorted(left.items())), UnavailableError)
         look.delete(client, removal.records)
     except (PackyardError, KeyboardInterrupt):
         again = client.packyard("undeploy", *removal.runs)
         output.warning(f"objects may be left, and the records are; {again} deletes the rest")
         raise
+
+
+def _still_to_go(left: Mapping[Reference, Object]) -> str:
+    return f"{output.counted(len(left), 'object')} still to go" if left else ""
 
 
 def _held(client: Kubectl, reference: Reference, item: Object) -> Problem:

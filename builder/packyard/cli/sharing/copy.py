@@ -15,10 +15,10 @@ goes on. Images are not copied: `packyard show NAME --images` lists them for cra
 from __future__ import annotations
 
 import argparse
+from dataclasses import replace
 
 from packyard.cli import output, progress, signing
-from packyard.cli.channels import BUNDLES, fetching, open_channel, publisher, row
-from packyard.sharing.index.access import Publisher
+from packyard.cli.channels import BUNDLES, fetching, open_channel, row
 from packyard.sharing.publishing.copy import copy
 
 ROWS = BUNDLES
@@ -34,19 +34,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Copy what is missing; print a line for each bundle."""
-
-    def by() -> Publisher:
-        key = signing.key(arguments.key)
-        signing.tell_unsigned(key)
-        return publisher(arguments.target, key)
-
     with progress.busy(f"copying from {arguments.source}") as show:
         copied = copy(
             open_channel(arguments.source),
             open_channel(arguments.target),
             arguments.references,
-            how=fetching(arguments.source),
-            by=by,
+            how=replace(fetching(arguments.source), cache=None),  # TO has them then
+            by=lambda: signing.publisher(arguments.target, arguments.key),
             is_own=bool(arguments.key),
             done=lambda number, count: show(f"{number} of {output.counted(count, 'package')} copied"),
         )

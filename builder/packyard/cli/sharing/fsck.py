@@ -11,18 +11,15 @@ Records that can be read stay as they are. Of one that is lost, what was yanked 
 from __future__ import annotations
 
 import argparse
-import re
 from dataclasses import replace
 from shlex import quote
 
 from packyard.cli import declare, output, preferences, signing
-from packyard.cli.channels import listed, open_channel, publisher, signed
+from packyard.cli.channels import listed, open_channel, signed
 from packyard.cli.rows import Rows
-from packyard.core.errors import UsageError
 from packyard.sharing.publishing import fsck
 from packyard.sharing.stores.store import Store
 
-_CHANNEL = re.compile(r"\bCHANNEL\b")
 ROWS = Rows("finding", "kind, key, message, hint", line="{kind:<8} {key}: {message} ({hint})")
 
 
@@ -36,25 +33,23 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Check the channel, repaired where that is asked for; 1 if anything is wrong."""
-    if (arguments.key or arguments.remove) and not arguments.repair:
-        flag = "--key" if arguments.key else "--remove"
-        raise UsageError(f"packyard fsck: {flag} is for --repair; add it: packyard fsck CHANNEL --repair {flag}")
     channel, trusted = open_channel(arguments.channel), preferences.trust(arguments.channel)
     if arguments.repair:
         _repair(channel, arguments)
+    else:
+        declare.alone(arguments, "fsck", "without --repair", "key", "remove")
     typed = quote(arguments.channel)
-    findings = [replace(each, hint=_CHANNEL.sub(lambda _: typed, each.hint)) for each in fsck.check(channel, trusted)]
+    findings = [replace(each, hint=each.hint.replace("CHANNEL", typed)) for each in fsck.check(channel, trusted)]
     if ROWS.show(findings, arguments.output):
-        output.note(
-            f"{output.counted(len(findings), 'finding')} in {channel.address}" if findings else "nothing is wrong"
-        )
+        count = f"{output.counted(len(findings), 'finding')} in {channel.address}"
+        output.note(count if findings else "nothing is wrong")
         for line in () if findings else signed(arguments.channel, listed(arguments.channel, channel)):
             output.note(line)
     return int(bool(findings))
 
 
 def _repair(channel: Store, arguments: argparse.Namespace) -> None:
-    by = publisher(arguments.channel, signing.key(arguments.key))
+    by = signing.publisher(arguments.channel, arguments.key)
     index, listed, removed = fsck.repair(channel, by, is_removing=arguments.remove)
     for what in listed:
         output.note(f"{what} is listed again")

@@ -13,10 +13,10 @@ from __future__ import annotations
 import argparse
 
 from packyard.cli import declare, output, signing
-from packyard.cli.channels import open_channel, publisher
+from packyard.cli.channels import open_channel
 from packyard.cli.rows import Rows
 from packyard.core.errors import UsageError
-from packyard.sharing.publishing.gc import Policy, gc
+from packyard.sharing.publishing.withdrawal import Policy, gc
 
 ROWS = Rows(
     "version",
@@ -44,16 +44,14 @@ def run(arguments: argparse.Namespace) -> int:
         raise UsageError(
             "packyard gc: say what may go: --keep N, 1 or more, --yanked or --pre-releases: packyard gc --help"
         )
-    key = None if arguments.dry_run else signing.key(arguments.key)
+    by = signing.publisher(arguments.channel, arguments.key, is_trial=arguments.dry_run)
     removed = gc(
         open_channel(arguments.channel),
         policy,
         arguments.names,
         is_trial=arguments.dry_run,
-        by=publisher(arguments.channel, key),
+        by=by,
     )
     if ROWS.show(removed, arguments.output) and not removed:
         output.note("nothing to remove")
-    if not arguments.dry_run:
-        signing.tell_unsigned(key)
     return 0

@@ -40,7 +40,7 @@ _USAGE = {"new": "new NAME", "trust": "trust KEY CHANNEL", "list": "list", "untr
 #: What the verb does, by its first word.
 ACTIONS = tuple(_USAGE)
 
-_Row = dict[str, object]
+_Row = tuple[object, ...]
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -82,7 +82,7 @@ def run(arguments: argparse.Namespace) -> int:
 def _new(ring: Keyring, name: str, *, is_encrypted: bool) -> list[_Row]:
     key, file = ring.new(name, signing.new_passphrase() if is_encrypted else None)
     output.note(f"give {file} to users, who run: packyard keys trust {quote(file.name)} CHANNEL")
-    return [{"id": key.public.id, "name": name, "use": "signs", "channel": ""}]
+    return [(key.public.id, name, "signs", "")]
 
 
 def _signatory(ring: Keyring, name: str, arguments: argparse.Namespace) -> Signatory:
@@ -132,8 +132,9 @@ def _untrust(ring: Keyring, channel: str) -> list[_Row]:
 
 
 def _list(ring: Keyring) -> list[_Row]:
-    own: list[_Row] = [{"id": key.id, "name": key.name, "use": "signs", "channel": ""} for key in ring.own()]
-    rows = own + [row for channel in ring.channels() for row in _rows(channel.signatories, channel.address)]
+    rows = _rows(ring.own())
+    for channel in ring.channels():
+        rows += _rows(channel.signatories, channel.address)
     if not rows:
         output.note("you have no key, and trust none; packyard keys new NAME makes one")
     return rows
@@ -144,5 +145,6 @@ def _short_id(row: Mapping[str, Any]) -> str:
     return f"{row['id'][:19]}…" if row["id"].startswith("sha256:") else str(row["id"])
 
 
-def _rows(signatories: Sequence[Signatory], channel: str) -> list[_Row]:
-    return [{"id": each.id, "name": each.name, "use": "trusted", "channel": channel} for each in signatories]
+def _rows(signatories: Sequence[Signatory], channel: str = "") -> list[_Row]:
+    """Return the rows of keys that are trusted for a channel, or sign."""
+    return [(each.id, each.name, "trusted" if channel else "signs", channel) for each in signatories]

@@ -10,33 +10,30 @@ import argparse
 import re
 import tempfile
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 
-from packyard.cli import bundles, declare, output, preferences, progress, signing, workspaces
-from packyard.cli.channels import BUNDLES, open_channel, publisher, row
+from packyard.cli import bundles, declare, output, progress, signing, workspaces
+from packyard.cli.channels import BUNDLES, open_channel, row
 from packyard.core.bundle import reference
-from packyard.core.digest import Digest
-from packyard.core.errors import UsageError
-from packyard.core.files import git
+from packyard.core.files import git, regular
 from packyard.sharing.entry import SBOM, IndexEntry
 from packyard.sharing.index import access
 from packyard.sharing.index.index import Index
 from packyard.sharing.publishing.publish import Attest, Upload, compare, publish
 from packyard.sharing.stores import as_registry
-from packyard.sharing.stores.oci.manifest import bundle_digest
 from packyard.sharing.stores.store import ReadOnly, Store
 from packyard.sharing.trust import provenance, sbom
 from packyard.sharing.trust.keyless import Signing
 from packyard.sharing.trust.provenance import Statement
-from packyard.writing.build import catalogue
+from packyard.using.options import usecases
+from packyard.writing.build import catalogue, tree
+from packyard.writing.build.catalogue import Catalogue
 from packyard.writing.source.workspace import Workspace
 
 ROWS = BUNDLES
 EXAMPLE = "packyard publish --version 1.0.0 --to CHANNEL"
-_SHOWN = 5  # shards that are missing
-#: The files that bundles were made from, by the names of these.
-Inputs = Mapping[str, Mapping[str, Digest]]
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -46,7 +43,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     declare.value(parser, "--to CHANNEL", "a directory, or the address of a bucket", required=True)
     declare.switch(parser, "--dry-run", "say what would be done; write nothing")
     declare.switch(parser, "--close", "close the release: it never gets another package")
-    declare.value(parser, "--shard K/N", "publish part K of N (from 0); with --close, the last one closes")
+    declare.value(parser, "--shard K/N", "publish part K of N (from 0); with --close, the last one closes", type=_shard)
     signing.add_argument(parser)
     workspaces.add_argument(parser)
     workspaces.add_jobs(parser)
@@ -54,50 +51,48 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Build all packages first, then publish: if one is refused, none is published."""
-    shard = _shard(arguments.shard)
-    _check(arguments)
+    shard = arguments.shard
+    reference.check_version(arguments.version)
+    if arguments.version[:1] == "v":
+        output.warning(f"published as {arguments.version}, with the v; most write {arguments.version[1:]}")
     workspace = workspaces.find(arguments)
     if "://" not in arguments.to:
         workspace.check_target(Path(arguments.to))
     names = workspaces.bundles(arguments, workspace)
-    key = None if arguments.dry_run else signing.key(arguments.key)
+    by = signing.publisher(arguments.to, arguments.key, is_trial=arguments.dry_run)
     store = open_channel(arguments.to)
     if isinstance(store, ReadOnly) and not (arguments.dry_run or as_registry(store)):
         store.refuse()
     part = names[shard[0] :: shard[1]] if shard else names
-    with tempfile.TemporaryDirectory(prefix="packyard-") as folder:
-        packed, made_from = _pack(arguments, workspace, part, Path(folder))
+    with tempfile.TemporaryDirectory(prefix="packyard-") as name:
+        folder, jobs = Path(name), workspaces.jobs(arguments, part)
+        with progress.of(part) as done:
+            put = partial(tree.write, folder)
+            built = catalogue.build(workspace, arguments.version, part, put, jobs=jobs, done=done)
+        workspaces.tell_warnings(built.warnings)
+        files = (folder / f"{name}.tar.gz" for name in part)
+        entries = [(IndexEntry.of(bundles.read(file)), file) for file in files]
+        packed = [Upload(entry=entry, data=partial(regular.read, file, limit=entry.size)) for entry, file in entries]
         if arguments.dry_run:
-            uploads = compare(store, packed, access.current(store, preferences.trust(arguments.to)))
+            uploads = compare(store, packed, access.current(store, by.trusted))
             _print(store, [(upload.entry, upload.outlook) for upload in uploads], arguments.output)
             return 0
-        attest = _attest(workspace, Path(folder), made_from, key)
+        attest = _attest(workspace, folder, built, by.key)
         close = arguments.version if arguments.close else ""
-        by = publisher(arguments.to, key)
         with progress.of(part) as done:
             published = publish(store, packed, by, attest=attest, done=done, close=close, shard=shard)
     _print(store, published, arguments.output)
-    signing.tell_unsigned(key)
     if close:
         _tell_closed(by.current(store), close, shard)
     return 0
 
 
-def _check(arguments: argparse.Namespace) -> None:
-    """Refuse a version that is none."""
-    reference.check_version(arguments.version)
-    if arguments.version[:1] == "v":
-        output.warning(f"published as {arguments.version}, with the v; most write {arguments.version[1:]}")
-
-
-def _shard(text: str | None) -> tuple[int, int] | None:
+def _shard(text: str) -> tuple[int, int]:
     """Return the number of a part, from 0, and how many there are."""
-    if text is None:
-        return None
     match = re.fullmatch(r"(\d{1,4})/(\d{1,4})", text, re.ASCII)
     if not match or not int(match[1]) < int(match[2]):
         hint = "the parts of 8 are 0/8 to 7/8, as $JOB_COMPLETION_INDEX counts"
-        raise UsageError(f"--shard: must be K/N with K below N, found {text!r} ({hint})")
+        raise argparse.ArgumentTypeError(f"must be K/N with K below N, found {text!r} ({hint})")
     return int(match[1]), int(match[2])
 
 
@@ -107,8 +102,8 @@ def _tell_closed(index: Index, version: str, shard: tuple[int, int] | None) -> N
         output.note(f"the release {version} is closed")
     elif shard:
         missing = [f"{number}/{shard[1]}" for number in range(shard[1]) if number not in index.release(version).shards]
-        shown = ", ".join([*missing[:_SHOWN], *(["…"] if len(missing) > _SHOWN else ())])
-        output.note(f"the release {version} is open until the last shard is published; missing: {shown}")
+        which = usecases.listed(missing)
+        output.note(f"the release {version} is open until the last shard is published; missing: {which}")
 
 
 def _print(store: Store, rows: Sequence[tuple[IndexEntry, str]], form: str) -> None:
@@ -119,29 +114,13 @@ def _print(store: Store, rows: Sequence[tuple[IndexEntry, str]], form: str) -> N
     output.note(f"{summary}: {store.address}")
 
 
-def _pack(
-    arguments: argparse.Namespace, workspace: Workspace, names: Sequence[str], folder: Path
-) -> tuple[list[Upload], Inputs]:
-    """Pack packages into a folder, as many at once as the flags say, and return what each was made from, too.
-
-    If one is refused, all that is wrong is raised.
-    """
-    jobs = workspaces.jobs(arguments, names)
-    with progress.of(names) as done:
-        built = catalogue.pack_into(workspace, arguments.version, names, folder, jobs=jobs, done=done)
-    workspaces.tell_warnings(built.warnings)
-    files = (folder / f"{name}.tar.gz" for name in names)
-    uploads = [Upload.in_file(IndexEntry.of(bundles.read(file)), file) for file in files]
-    return uploads, {item.name: item.inputs for item in built.packages}
-
-
-def _attest(workspace: Workspace, folder: Path, inputs: Inputs, key: Signing | None) -> Attest:
+def _attest(workspace: Workspace, folder: Path, built: Catalogue, key: Signing | None) -> Attest:
     """Return what says of a bundle in the folder what is in it, and what it was made from, signed by the key."""
-    at = git.find(workspace.root_dir)
+    at, inputs = git.find(workspace.root_dir), {item.name: item.inputs for item in built.packages}
 
     def statements(entry: IndexEntry) -> dict[str, bytes]:
         described = sbom.to_bytes(bundles.read(folder / f"{entry.name}.tar.gz"), workspace.name)
-        made = Statement(entry, inputs[entry.name], at, sbom=described, manifest=bundle_digest(entry))
+        made = Statement(entry, inputs[entry.name], at, sbom=described)
         statement = made.to_bytes(key)
         return {entry.beside(SBOM): described, entry.beside(provenance.end(statement)): statement}
 

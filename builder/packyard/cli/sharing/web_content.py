@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from packyard.cli import bundles, output
@@ -17,17 +17,16 @@ from packyard.core.bundle.address import shortened
 from packyard.core.bundle.bundle import Bundle
 from packyard.core.bundle.reference import Reference
 from packyard.core.errors import InputError, IntegrityError, on_one_line
-from packyard.core.kubernetes.lenient import Object, mapping
-from packyard.core.yaml.document import parse_file
-from packyard.core.yaml.values import to_value
+from packyard.core.kubernetes.lenient import Object
+from packyard.core.yaml.node import Source
 from packyard.sharing.entry import IndexEntry
 from packyard.sharing.fetching.fetch import Fetched
-from packyard.sharing.index import summary
 from packyard.sharing.index.index import Index
+from packyard.sharing.index.package import title_of, words_of
 from packyard.sharing.stores.store import NotFoundError, Store
 from packyard.sharing.web import picture
 from packyard.sharing.web.page import Fields
-from packyard.using.kustomize import builtin
+from packyard.using.kustomize import builtin, objects
 from packyard.using.options import bundled
 from packyard.using.options.bundled import BundledUseCase
 from packyard.using.setters import listing, patterns, refusal
@@ -50,7 +49,7 @@ def _latest(entry: IndexEntry, address: str, store: Store) -> Fields:
     """Return what the list says of a package, and its page: what ``show -o json`` prints as ``row``, or a problem."""
     listed = {
         "latest": entry.version,
-        "title": summary.title_of(entry),
+        "title": title_of(entry),
         "facts": list(dict.fromkeys(value for value in entry.model.values() if value != "none")),
         "use_cases": shortened(entry.use_cases),
     }
@@ -59,59 +58,56 @@ def _latest(entry: IndexEntry, address: str, store: Store) -> Fields:
         asked = Reference(name=entry.name, version=entry.version)
         source = Setting(address, "--from")
         shown = _shown(bundles.offer(asked, source, store), source)
+        words += [option.name for option in shown["row"]["options"]]
+        for made in shown["cases"]:
+            case = made["case"]
+            words += [case.shipped.description, made["needs"], *(setter.name for setter in case.setters)]
     except (InputError, IntegrityError, NotFoundError) as error:
         output.warning(f"{entry}: its page says that it cannot be shown: {error}")
-        return {**listed, "words": summary.split(words), "problem": on_one_line(str(error))}
-    words += [option.name for option in shown["row"]["options"]]
-    for made in shown["cases"]:
-        words += [made["case"].description, made["needs"], *(setter.name for setter in made["case"].setters)]
-    return {**listed, "words": summary.split(words), **shown}
+        shown = {"problem": on_one_line(str(error))}
+    return {**listed, "words": words_of(words), **shown}
 
 
 def _shown(fetched: Fetched, source: Setting) -> Fields:
     bundle, described, proof = fetched.bundle, fetched.bundle.manifest, fetched.proof
     cases = [bundled.use_case(bundle, path) for path in show.names(described)]
-    row, requires = show.described(fetched, source, cases), {require for case in cases for require in case.requires}
+    row = show.described(fetched, source, cases)
+    requires = {require for case in cases for require in case.shipped.requires}
     return {
         "row": row,
         "needs": show.needs(requires, described, row["kubernetes"]),
         "signed": list(map(proof.trusted.name, proof.vouching)) if proof else [],
         "readme": bundle.files.get(_README, b"").decode("utf-8", "replace"),
-        "cases": _use_cases(bundle, cases),
+        "cases": list(_use_cases(bundle, cases)),
     }
 
 
-def _use_cases(bundle: Bundle, cases: list[BundledUseCase]) -> list[Fields]:
-    """Return the use cases with their objects, as packyard's own build makes them of the values that are shipped."""
+def _use_cases(bundle: Bundle, cases: list[BundledUseCase]) -> Iterator[Fields]:
+    """Yield the use cases with their objects, as packyard's own build makes them of the values that are shipped."""
     names = show.names(bundle.manifest)
-    made = list[Fields]()
     with tempfile.TemporaryDirectory(prefix="packyard-") as folder:
         package_dir = bundle.unpack(Path(folder))
         for case in cases:
             things, arrows = picture.find(_objects(package_dir / case.path))
-            made.append(
-                {
-                    "case": case,
-                    "is_typed": re.fullmatch(r"[\w./-]+", case.path, re.ASCII) is not None,  # as a shell reads it
-                    "name": names[case.path],
-                    "after": [names[path] for path in case.after if path in names],
-                    "needs": show.needs(set(case.requires), bundle.manifest),
-                    "parameters": list(map(_parameter, sorted(case.setters, key=lambda one: not one.must_be_set))),
-                    "things": things,
-                    "arrows": arrows,
-                }
-            )
-    return made
+            yield {
+                "case": case,
+                "is_typed": re.fullmatch(r"[\w./-]+", case.path, re.ASCII) is not None,  # as a shell reads it
+                "name": names[case.path],
+                "after": [names[path] for path in case.shipped.after if path in names],
+                "needs": show.needs(set(case.shipped.requires), bundle.manifest),
+                "parameters": list(map(_parameter, sorted(case.setters, key=lambda setter: not setter.must_be_set))),
+                "things": things,
+                "arrows": arrows,
+            }
 
 
-def _objects(directory: Path) -> list[Object]:
+def _objects(directory: Path) -> Sequence[Object]:
     """Build a use case; one that packyard's own build does not follow has no picture."""
     try:
-        documents = parse_file(builtin.build(directory), str(directory))
+        return [item.root for item in objects.parse(Source(str(directory), builtin.build(directory).decode()))]
     except InputError as error:
         output.detail(f"no picture: {error}")
         return []
-    return [mapping(to_value(document.root)) for document in documents]
 
 
 def _parameter(setter: Setter) -> Fields:

@@ -43,7 +43,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Enable options and list the values that they need, or disable them; without a name list the options."""
-    directory, names = _split(arguments)
+    directory, names = directories.split(arguments.words, "an option", _names)
+    directory = usecases.chosen(directory, "enable --off" if arguments.off else "enable", names)
     if not names:
         state.tell_pending(directory)
         if arguments.off:
@@ -55,25 +56,16 @@ def run(arguments: argparse.Namespace) -> int:
     log = state.log(f"{verb} {' '.join(names)}")
     switched = switch(directory, names, Trial, off=arguments.off, log=log)
     options = [option for option in read_options(directory) if option.name in names]
-    if ROWS.show([_row(directory, switched, verb, options)], arguments.output):
+    setters = [name for option in options if option.name in switched.changed for name in option.setters]
+    row = (directory, f"{verb}d", switched.changed, switched.unchanged, switched.file, setters)
+    if ROWS.show([row], arguments.output):
         _tell(directory, switched, f"{verb}d", options)
     return 0
-
-
-def _split(arguments: argparse.Namespace) -> tuple[Path, list[str]]:
-    """Return DIR and the names of options; refuse a directory that is not a use case."""
-    directory, rest = directories.split(arguments.words, "an option", _names)
-    return usecases.chosen(directory, "enable --off" if arguments.off else "enable", rest), rest
 
 
 def _names(directory: Path) -> set[str]:
     """Return the names of the options of a use case, and of those below a directory."""
     return {name for path in (directory, *map(Path, usecases.below(directory))) for name in package_options.names(path)}
-
-
-def _row(here: Path, outcome: Switched, verb: str, options: list[OptionSetters]) -> tuple[object, ...]:
-    setters = [name for option in options if option.name in outcome.changed for name in option.setters]
-    return (here, f"{verb}d", outcome.changed, outcome.unchanged, outcome.file, setters)
 
 
 def _tell(directory: Path, outcome: Switched, word: str, options: list[OptionSetters]) -> None:

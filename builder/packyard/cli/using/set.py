@@ -47,11 +47,7 @@ def main(words: Sequence[str]) -> int:
         return 0
     output.choose(is_quiet=parsed.switches["quiet"], is_verbose=parsed.switches["verbose"])
     directory, words = directories.split(parsed.arguments)
-    typed = _values(directory, words)
-    is_asked = bool(words) or any(parsed.values.get(name) for name in ("values", "unset"))
-    if is_asked and not parsed.switches["recurse-subpackages"]:
-        directory = _checked(directory, words, parsed)
-    outcome = _set(directory, typed, parsed)
+    outcome = _set(directory, words, parsed)
     if parsed.text("output") == "json":
         from packyard.cli.using import edits
 
@@ -66,14 +62,17 @@ def main(words: Sequence[str]) -> int:
     return 0
 
 
-def _set(directory: Path, typed: Mapping[str, Sequence[str]], parsed: Flags) -> Outcome:
+def _set(directory: Path, words: list[str], parsed: Flags) -> Outcome:
     """Set and unset what the command line says, and enable the options of values files."""
-    values, options = directories.with_files(typed, parsed.values.get("values", ()), directory)
+    typed, files = _values(directory, words), parsed.values.get("values", ())
+    values, options = directories.with_files(typed, files, directory)
     unset = parsed.values.get("unset", [])
     if not values and not unset and not options:
         raise _usage(directory, f"nothing to set, and packyard setters {_typed(directory)} lists the names")
     if both := [name for name in unset if name in values]:
         raise _usage(directory, f"{both[0]} is set and taken back")
+    if not parsed.switches["recurse-subpackages"]:
+        directory = _checked(directory, words, parsed)
     if parsed.switches["dry-run"]:
         state.tell_pending(directory)
     outcome = set_values(

@@ -22,14 +22,13 @@ from packyard.using.setters.packages import PackageFiles, all_below, read_packag
 
 ROWS = Rows(
     "package",
-    "package, description, setters (name=setter.name, value=setter.shown, default=setter.default, set=setter.is_set, "
-    "setBy=setter.set_by?, required=setter.required, mustBeSet=setter.must_be_set, type=setter.type?, "
-    "schema=setter.schema, fields=field_count, description=setter.description, example=setter.example, "
-    "file=setter.file, line=setter.line), "
+    "package=heading, description, setters (name=setter.name, value=setter.shown, default=setter.default, "
+    "set=setter.is_set, setBy=setter.set_by?, required=setter.required, mustBeSet=setter.must_be_set, "
+    "type=setter.type?, schema=setter.schema, fields=field_count, description=setter.description, "
+    "example=setter.example, file=setter.file, line=setter.line), "
     "rules (rule=rule.text, message=rule.message, setters=rule.names, holds, file=rule.node.source.name, line)",
     forms=(*FORMS, "yaml"),  # a values file
 )
-_COLUMNS = ("NAME", "VALUE", "DESCRIPTION")
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -60,8 +59,7 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.output == "yaml":
         output.data(valuesfile.write(_values(listings)).encode())
         return 0
-    rows = [(listing.heading or ".", listing.description, listing.setters, listing.rules) for listing in listings]
-    if ROWS.show(rows, arguments.output):
+    if ROWS.show(listings, arguments.output):
         cases = [listing for listing in listings if not listing.is_option]
         if len(cases) > 1:
             _show_all(arguments, cases)
@@ -82,7 +80,7 @@ def _package(tree: Tree, package: str) -> Listing:
     files = read_package(tree, package)
     package_dir = tree.root_dir / package
     setters = in_order(list_setters(files))
-    return Listing(package, package_dir, files, setters, list_rules(files), shipped.description(package_dir))
+    return Listing(package or ".", package_dir, files, setters, list_rules(files), shipped.description(package_dir))
 
 
 def _options(root_dir: Path, packages: Sequence[str]) -> list[Listing]:
@@ -100,11 +98,8 @@ def _options(root_dir: Path, packages: Sequence[str]) -> list[Listing]:
 
 
 def _chosen(arguments: argparse.Namespace, setters: Sequence[ListedSetter]) -> Sequence[ListedSetter]:
-    if arguments.unset:
-        setters = [row for row in setters if row.setter.must_be_set]
-    if arguments.set:
-        setters = [row for row in setters if row.setter.is_set]
-    return setters
+    setters = [row for row in setters if not arguments.unset or row.setter.must_be_set]
+    return [row for row in setters if not arguments.set or row.setter.is_set]
 
 
 def _values(listings: Sequence[Listing]) -> dict[str, str | Sequence[str]]:
@@ -117,13 +112,7 @@ def _values(listings: Sequence[Listing]) -> dict[str, str | Sequence[str]]:
             message = f"{setter.name} is {setter.shown!r}, and {first.shown!r} at {first.file}:{first.line}"
             problems.append(setter.problem(message, "a values file has one value for a name: name one package"))
     refuse(problems)
-    return {name: _value(setter) for name, setter in sorted(by_name.items())}
-
-
-def _value(setter: Setter) -> str | Sequence[str]:
-    if not setter.is_list:
-        return setter.shown
-    return setter.value if setter.values is None else setter.values
+    return {name: (setter.is_list and setter.texts) or setter.shown for name, setter in sorted(by_name.items())}
 
 
 def _show_all(arguments: argparse.Namespace, cases: Sequence[Listing]) -> None:
@@ -145,12 +134,11 @@ def _show_one(arguments: argparse.Namespace, listings: Sequence[Listing]) -> Non
             output.line(f"{listing.heading} (for all use cases that have the option):")
         for line in output.filled(listing.description) if rows and not is_part else ():
             output.line(line)
-        output.table(_COLUMNS, [_cells(row.setter) for row in rows])
-        for rule in listing.rules:
-            if rule.broken:
-                output.warning(str(rule.broken))
-            elif not is_part:
-                output.line(f"{rule.rule.text}: {rule.rule.message}")
+        output.table(("NAME", "VALUE", "DESCRIPTION"), [_cells(row.setter) for row in rows])
+        for broken in filter(None, (rule.broken for rule in listing.rules)):
+            output.warning(str(broken))
+        rules = [(row.rule.text, row.rule.message) for row in listing.rules if not (row.broken or is_part)]
+        output.table(("RULE", "MEANING"), rules)
         missing = [row.setter.name for row in rows if row.setter.must_be_set]
         if missing:
             words = " ".join([address.typed(listing.directory), *(f"{name}=…" for name in missing)])

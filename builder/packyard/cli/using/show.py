@@ -33,7 +33,8 @@ from packyard.using.options.bundled import BundledUseCase
 ROWS = Rows(
     "package",
     "name, version, source, description, "
-    "useCases (path, description, after, requires, setters (name, value=shown, required=must_be_set, description)), "
+    "useCases (path, description=shipped.description, after=shipped.after, requires=shipped.requires, "
+    "setters (name, value=shown, required=must_be_set, description)), "
     "options (name, description), images, kubernetes, digest, tar, size, unpacked, files, yanked, signers, listedBy, "
     "versions (version, yanked), indexSeen",
 )
@@ -117,7 +118,7 @@ def described(fetched: Fetched, source: Setting, cases: Sequence[BundledUseCase]
         "yanked": entry.yanked,
         "signers": list(proof.signers) if proof else [],
         "listedBy": list(proof.listed_by) if proof else [],
-        "versions": fetched.versions[::-1],
+        "versions": fetched.package.entries[::-1],
         "indexSeen": proof.index if proof else None,
     }
 
@@ -130,8 +131,8 @@ def _told(row: Row, fetched: Fetched, cases: Sequence[BundledUseCase], *, is_who
     yield ""
     for case in cases:
         yield called[case.path]
-        yield from output.filled(case.description, _INDENT)
-        yield from _labelled("after:", ", ".join(called[path] for path in case.after), _INDENT)
+        yield from output.filled(case.shipped.description, _INDENT)
+        yield from _labelled("after:", ", ".join(called[path] for path in case.shipped.after), _INDENT)
         if is_whole:
             yield from _labelled("set:", ", ".join(setter.name for setter in case.required), _INDENT)
             continue
@@ -142,7 +143,7 @@ def _told(row: Row, fetched: Fetched, cases: Sequence[BundledUseCase], *, is_who
         yield from _labelled("values:", values, _INDENT)
     yield ""
     yield from _labelled("options", ", ".join(name for name, _ in row["options"]))
-    requires = {require for case in cases for require in case.requires}
+    requires = {require for case in cases for require in case.shipped.requires}
     yield from _labelled("cluster", needs(requires, manifest, row["kubernetes"]))
     for number, image in enumerate(row["images"]):
         yield f"{'' if number else 'images':<{_LABEL}}{image}"

@@ -13,7 +13,6 @@ from __future__ import annotations
 import argparse
 import os
 import time
-from collections.abc import Iterator
 from pathlib import Path
 from shlex import quote
 
@@ -22,13 +21,13 @@ from packyard.cli import directory as directories
 from packyard.cli.rows import Rows
 from packyard.core.errors import ConflictError, InputError, PackyardError, Problem, UnavailableError
 from packyard.core.files import undo
-from packyard.core.files.steps import UNDONE, Contents, Step, StepLog
+from packyard.core.files.steps import UNDONE, Step, StepLog
 from packyard.core.files.tree import Tree
 from packyard.using.options import option_setters, options, usecases
 from packyard.using.upgrade import onefile
 
 ROWS = Rows("change", "title, files (file, change)")
-LIST = Rows("change", "step, title, time, files", when="--list", columns="STEP, CHANGE=title, TIME, FILES")
+LIST = Rows("change", "step, title, time, files", when="--list", columns="STEP, TIME, FILES, CHANGE=title")
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -60,9 +59,10 @@ def run(arguments: argparse.Namespace) -> int:
     elif is_asked and len(usecases.packages(directory)) > 1:
         _ask(f"of several packages here {os.path.relpath(step.root)} was changed last, by {step.title}", directory)
     files = undo.take_back(log, step, merge=_merged)
-    if ROWS.show([(step.title, list(_files(step, files)))], arguments.output):
-        for name in sorted(files):
-            output.line(os.path.relpath(step.path(name)))
+    changes = {os.path.relpath(step.path(name)): _change(step, name, data) for name, data in sorted(files.items())}
+    if ROWS.show([(step.title, [*changes.items()])], arguments.output):
+        for name in changes:
+            output.line(name)
         output.note(f"{'done again' if arguments.redo else 'undone'}: {step.title}")
     return 0
 
@@ -117,8 +117,6 @@ def _also(directory: Path) -> list[Path]:
         return []
 
 
-def _files(step: Step, files: Contents) -> Iterator[tuple[str, str]]:
-    """Yield the files, and what becomes of each."""
-    for name, data in sorted(files.items()):
-        change = "removed" if data is None else "added" if step.sizes[name][1] is None else "changed"
-        yield os.path.relpath(step.path(name)), change
+def _change(step: Step, name: str, data: bytes | None) -> str:
+    """Return what becomes of a file."""
+    return "removed" if data is None else "added" if step.sizes[name][1] is None else "changed"

@@ -16,7 +16,6 @@ from __future__ import annotations
 
 import argparse
 import os
-from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from shlex import quote
@@ -27,7 +26,7 @@ from packyard.cli.rows import Rows
 from packyard.core.bundle import address, manifest, receipt
 from packyard.core.bundle.bundle import Bundle
 from packyard.core.bundle.reference import LATEST, Reference, order
-from packyard.core.errors import InputError, Problem, UsageError, on_one_line
+from packyard.core.errors import InputError, Problem, on_one_line
 from packyard.core.yaml.document import unmerged
 from packyard.sharing.entry import IndexEntry
 from packyard.sharing.fetching.fetch import Fetched
@@ -43,9 +42,8 @@ ROWS = Rows(
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the verb's arguments."""
-    parser.usage = "%(prog)s [DIR] [VERSION] [flags]"
-    text = "the top directory of a package (default: here); as in NAME@VERSION, or FILE.tar.gz"
-    parser.add_argument("words", metavar="[DIR] [VERSION]", nargs="*", help=text)
+    parser.add_argument("folder", metavar="DIR", nargs="?", default="", help="a package (default: here)")
+    parser.add_argument("version", metavar="VERSION", nargs="?", default="", help="as in NAME@VERSION, or FILE.tar.gz")
     declare.value(parser, "--from CHANNEL", "another channel than the one it is from", dest="channel")
     declare.value(parser, "--base FILE", "the bundle that DIR came from")
     text = "of what conflicts take yours, the new version's, or both, between markers"
@@ -55,8 +53,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Upgrade, and print the files that changed."""
-    decision = arguments.conflicts
-    folder, version = _split(arguments.words)
+    decision, folder, version = arguments.conflicts, Path(arguments.folder), arguments.version
+    if not version and not folder.is_dir() and _is_version(arguments.folder):
+        folder, version = Path(), arguments.folder
     if not folder.is_dir():
         raise directories.refusal(str(folder))
     untarred.check_top(folder)
@@ -83,16 +82,6 @@ def run(arguments: argparse.Namespace) -> int:
     return _tell_undecided(folder, outcome)
 
 
-def _split(words: Sequence[str]) -> tuple[Path, str]:
-    """Return DIR and VERSION, which may both be left out: a single word is DIR if it is there, or is a path."""
-    if len(words) > 2:
-        raise UsageError(f"packyard upgrade: {words[2]} is one word too many; packyard upgrade --help shows the usage")
-    if len(words) == 1 and not Path(words[0]).is_dir() and _is_version(words[0]):
-        return Path(), words[0]
-    folder, version = (*words, "", "")[:2]
-    return Path(folder), version
-
-
 def _is_version(word: str) -> bool:
     return word.endswith(".tar.gz") or word[:1] in "0123456789v^~" or word.startswith((LATEST, "sha256:"))
 
@@ -109,7 +98,7 @@ def _theirs(folder: Path, base: Bundle, version: str, flag: str | None) -> tuple
     fetched = bundles.offer(reference, channel)
     bundle = fetched.bundle
     output.note(f"{bundle.name}@{bundle.version} from {channel}")
-    for entry in fetched.versions:
+    for entry in fetched.package.entries:
         if entry.version == base.version != bundle.version and entry.yanked:
             output.warning(f"{folder}: is {entry}, which is yanked: {on_one_line(entry.yanked)}")
     if order(bundle.version) < order(base.version) and not reference.version:
@@ -128,8 +117,13 @@ def _tell(folder: Path, base: Bundle, theirs: Bundle, merged: Merged, decision: 
         return
     word = "downgraded" if order(theirs.version) < order(base.version) else "upgraded"
     output.note(f"{theirs.name} {word} from {base.version} to {theirs.version}")
-    for text in _kept(merged):
-        output.note(f"  {text}")
+    for noun, names in (
+        ("value", [name for _, name in merged.values]),
+        ("enabled option", [name for _, name in merged.options]),
+        ("edited file", merged.edited),
+    ):
+        if names:
+            output.note(f"  kept: {output.counted(len(names), noun)} of yours ({', '.join(sorted({*names}))})")
     for conflict in merged.conflicts:
         first = conflict._replace(message=conflict.message.splitlines()[0])
         output.note(f"  conflict, decided by --conflicts={decision}: {first}")
@@ -138,16 +132,6 @@ def _tell(folder: Path, base: Bundle, theirs: Bundle, merged: Merged, decision: 
             output.note(f"{folder / where}: {name} is {new} now, with your value")
     for where, name in merged.to_set:
         output.note(f"{folder / where}: {name} has to be set: packyard set {address.typed(folder / where)} {name}=…")
-
-
-def _kept(merged: Merged) -> Iterator[str]:
-    for noun, names in (
-        ("value", [name for _, name in merged.values]),
-        ("enabled option", [name for _, name in merged.options]),
-        ("edited file", merged.edited),
-    ):
-        if names:
-            yield f"kept: {output.counted(len(names), noun)} of yours ({', '.join(sorted({*names}))})"
 
 
 def _tell_undecided(folder: Path, merged: Merged) -> int:

@@ -8,7 +8,7 @@ from pathlib import Path
 from packyard.cli import declare, output, progress, workspaces
 from packyard.cli.rows import Rows
 from packyard.core.bundle import reference
-from packyard.writing.build import catalogue
+from packyard.writing.build import catalogue, tree
 
 ROWS = Rows("package", "name, version, digest, tar, size")
 EXAMPLE = "packyard build --version 1.0.0 --to build"
@@ -32,8 +32,8 @@ def run(arguments: argparse.Namespace) -> int:
     out_dir = Path(arguments.to)
     workspace.check_target(out_dir)
     jobs = workspaces.jobs(arguments, names)
-    with progress.of(names) as done:
-        built = catalogue.build(workspace, arguments.version, names, out_dir, jobs=jobs, done=done)
+    with tree.replaced(out_dir.absolute()) as put, progress.of(names) as done:
+        built = catalogue.build(workspace, arguments.version, names, put, jobs=jobs, done=done)
     if ROWS.show(built.packages, arguments.output):
         for item in built.packages:
             output.line(f"{out_dir / item.name}.tar.gz  {item.digest}  {item.size} bytes")

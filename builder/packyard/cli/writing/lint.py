@@ -14,8 +14,8 @@ from functools import partial
 from pathlib import Path
 
 from packyard.cli import declare, output, state, workspaces
-from packyard.cli.writing import findings
-from packyard.core.errors import InputError, Problem
+from packyard.cli.rows import Rows
+from packyard.core.errors import InputError, Problem, suggest
 from packyard.core.files.paths import MANIFEST, WORKSPACE, root_of
 from packyard.core.files.tree import Tree
 from packyard.core.kubernetes import schemas
@@ -24,6 +24,7 @@ from packyard.core.work import executor
 from packyard.using.kustomize.builtin import find_misfits
 from packyard.using.setters.krmfile import NAME as KRMFILE
 from packyard.using.setters.packages import KPTFILE
+from packyard.writing.authoring.fix import fix
 from packyard.writing.build import package_lint, workspace_lint
 from packyard.writing.build.own_rules import judges_of
 from packyard.writing.checks import explanation, folder
@@ -31,10 +32,9 @@ from packyard.writing.checks.finding import Finding, finding
 from packyard.writing.checks.folder import Linted
 from packyard.writing.source.workspace import Workspace, built_in, find_root
 
-ROWS = findings.ROWS
+ROWS = Rows("finding", "file, line, column, rule, severity, message, hint, composed, fix")
 EXAMPLE = "packyard lint my-model --strict"
 _ARCHIVES = (".tar.gz", ".tgz")
-_CHECKS = ("strict", "fix")
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -52,14 +52,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Lint every target and print the findings; what stops lint itself is one, too, where a program reads them."""
     if arguments.explain is not None:
-        declare.alone(arguments, "lint", "beside --explain", *_CHECKS)
-        return findings.explain_rule(arguments.explain)
+        declare.alone(arguments, "lint", "beside --explain", "strict", "fix")
+        return _explain(arguments.explain)
     try:
         return _lint(arguments)
     except InputError as error:
         if arguments.output == "text":
             raise
-        findings.show([finding("does-not-compose", problem) for problem in error.problems], arguments.output)
+        _show([finding("does-not-compose", problem) for problem in error.problems], arguments.output)
         return 1
 
 
@@ -69,12 +69,14 @@ def _lint(arguments: argparse.Namespace) -> int:
     if names and not here:
         message = f"is not a directory, and there is no {WORKSPACE} here or above"
         raise InputError(Problem(message, file=names[0]))
-    judging = (judges_of(here) if here else schemas.choose(built_in().kubernetes)) if folders else []
-    all_findings, count = _find(arguments, here, names, folders, judging)
-    roots = [*([here.root_dir] if here else []), *(Path(folder) for folder in folders if Path(folder).is_dir())]
-    if arguments.fix and findings.fix(all_findings, roots):
-        all_findings, count = _find(arguments, _workspace(arguments), names, folders, judging)
-    findings.show(all_findings, arguments.output)
+    all_findings, count = _find(arguments, here, names, folders)
+    roots = [*([here.root_dir] if here else []), *map(Path, folders)] if arguments.fix else []
+    fixed = [gone for root in roots for gone in fix(all_findings, root, state.log("lint --fix"))]
+    for gone in fixed:
+        output.note(f"{gone.file}:{gone.line}: fixed [{gone.rule}]")
+    if fixed:
+        all_findings, count = _find(arguments, _workspace(arguments), names, folders)
+    _show(all_findings, arguments.output)
     errors = sum(finding.severity == "error" for finding in all_findings)
     counts = ((count, "use case"), (errors, "error"), (len(all_findings) - errors, "warning"))
     checked = ", ".join(arguments.targets or folders) or f"all packages of {here.root_dir if here else ''}"
@@ -131,10 +133,11 @@ def _workspace(arguments: argparse.Namespace) -> Workspace | None:
 
 
 def _find(
-    arguments: argparse.Namespace, here: Workspace | None, names: list[str], folders: list[str], judging: list[Judge]
+    arguments: argparse.Namespace, here: Workspace | None, names: list[str], folders: list[str]
 ) -> tuple[list[Finding], int]:
     """Return what is wrong with packages of the workspace and in folders, and the number of use cases."""
     all_findings, count = _in_workspace(arguments, here, names) if here and (names or not folders) else ([], 0)
+    judging = (judges_of(here) if here else schemas.choose(built_in().kubernetes)) if folders else []
     for target in map(Path, folders):
         linted = _in_folder(target, judging)
         all_findings += _without_taste(target, linted.findings)
@@ -174,3 +177,29 @@ def _in_folder(directory: Path, judging: list[Judge]) -> Linted:
     misfits = (problem for path in sorted(sound) for problem in find_misfits(path))
     told = dict.fromkeys(misfit for misfit in misfits if Path(misfit.file) not in broken)
     return Linted([*linted.findings, *(finding("option-does-not-apply", misfit) for misfit in told)], linted.use_cases)
+
+
+def _show(findings: Sequence[Finding], form: str) -> None:
+    """Print findings in a form."""
+    if ROWS.show(findings, form):
+        for finding in findings:
+            output.line(str(finding))
+            if finding.composed:
+                output.line(f"  composed: {finding.composed}")
+
+
+def _explain(name: str) -> int:
+    """Print a rule with its example, or without a name all rules."""
+    rules = explanation.table()
+    if not name:
+        rows = [(rule.name, rule.severity, rule.summary) for rule in rules.values()]
+        output.table(("RULE", "SEVERITY", "WHAT IS WRONG"), rows)
+        return 0
+    if name not in rules:
+        hint = suggest(name, rules) or "packyard lint --explain lists all rules"
+        raise InputError(Problem(f"there is no rule {name!r}", hint=hint))
+    rule = rules[name]
+    fix = [f"--fix {rule.fix}."] if rule.fix else []
+    head = f"{rule.name} ({rule.severity}): {rule.summary}"
+    output.page("\n".join([head, "", rule.why, rule.hint, *fix, "", rule.example.rstrip("\n")]))
+    return 0

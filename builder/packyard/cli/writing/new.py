@@ -93,14 +93,12 @@ def _write(workspace: Workspace, answers: Answers, parts: Sequence[Offered]) -> 
     written = archive.write(answers.name, members, packages_dir)
     try:
         findings = workspace_lint.lint(workspace, answers.name)
+        if problems := [finding.problem for finding in findings if finding.rule == "does-not-compose"]:
+            hint = new.cure(answers, parts, problems)
+            raise InputError(*problems, Problem("was not written", file=str(written), hint=hint))
     except BaseException:  # also Ctrl-C
         shutil.rmtree(written)
         raise
-    problems = [finding.problem for finding in findings if finding.rule == "does-not-compose"]
-    if problems:
-        shutil.rmtree(written)
-        hint = new.cure(answers, parts, problems)
-        raise InputError(*problems, Problem("was not written", file=str(written), hint=hint))
     for finding in findings:
         output.marked(finding.severity, f"{finding.problem} [{finding.rule}]")
     return written

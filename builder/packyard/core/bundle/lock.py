@@ -12,7 +12,7 @@ from pathlib import Path
 from shlex import quote
 
 from packyard.core.bundle import record, reference
-from packyard.core.bundle.record import Record, checked, in_json, map_of, text
+from packyard.core.bundle.record import checked, in_json, map_of, object_of, text
 from packyard.core.digest import Digest
 from packyard.core.errors import InputError, IntegrityError, Problem, UnavailableError, suggest
 from packyard.core.files import atomic, regular
@@ -36,7 +36,7 @@ class Pin:
 
 
 def _pins(value: object) -> Mapping[str, Pin]:
-    pins = map_of(lambda pin: Record(pin).take_all(Pin))(value)
+    pins = map_of(object_of(Pin))(value)
     for name in pins:
         reference.check_name(name)
     return pins

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from packyard.core.bundle import record, reference
-from packyard.core.bundle.record import FaultError, Record, checked, digest, in_json, list_of, map_of, text
+from packyard.core.bundle.record import FaultError, checked, digest, in_json, list_of, map_of, object_of, text
 from packyard.core.bundle.required import Required
 from packyard.core.digest import Digest
 from packyard.core.errors import IntegrityError, Problem, refuse
@@ -55,11 +55,6 @@ class ShippedUseCase:
     after: tuple[str, ...] = field(default=(), metadata=in_json(list_of(text), ()))
     extra: Mapping[str, object] = field(default_factory=dict)
 
-    @classmethod
-    def parse(cls, value: object) -> ShippedUseCase:
-        """Read a use case from its JSON."""
-        return Record(value).take_all(cls)
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Manifest:
@@ -79,14 +74,14 @@ class Manifest:
     images: tuple[str, ...] = field(default=(), metadata=in_json(list_of(text)))
     kubernetes: tuple[str, ...] = field(default=(), metadata=in_json(list_of(text), ()))
     moved: Mapping[str, str] = field(default_factory=dict, metadata=in_json(map_of(text), {}))
-    requires: tuple[Required, ...] = field(default=(), metadata=in_json(list_of(Required.parse), ()))
+    requires: tuple[Required, ...] = field(default=(), metadata=in_json(list_of(object_of(Required)), ()))
     options: Mapping[str, tuple[Required, ...]] = field(
-        default_factory=dict, metadata=in_json(map_of(list_of(Required.parse)), {})
+        default_factory=dict, metadata=in_json(map_of(list_of(object_of(Required))), {})
     )
     exceptions: Mapping[str, Mapping[str, str]] = field(
         default_factory=dict, metadata=in_json(map_of(map_of(text)), {})
     )
-    use_cases: Mapping[str, ShippedUseCase] = field(metadata=in_json(map_of(ShippedUseCase.parse)))
+    use_cases: Mapping[str, ShippedUseCase] = field(metadata=in_json(map_of(object_of(ShippedUseCase))))
     files: Mapping[str, Digest] = field(default_factory=dict, metadata=in_json(map_of(digest)))
     extra: Mapping[str, object] = field(default_factory=dict)
 

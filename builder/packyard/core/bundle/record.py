@@ -207,6 +207,11 @@ def checked(check: Callable[[str], object]) -> Callable[[object], str]:
     return read
 
 
+def object_of(make: Callable[..., _T]) -> Callable[[object], _T]:
+    """Return the reader of an object with the fields that a dataclass declares; see `Record.take_all`."""
+    return lambda value: Record(value).take_all(make)
+
+
 def list_of(read: Callable[[object], _T]) -> Callable[[object], tuple[_T, ...]]:
     """Return the reader of a list whose items ``read`` takes."""
     return lambda value: tuple(

@@ -11,7 +11,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from packyard.core.bundle.record import Record, in_json, list_of, text
+from packyard.core.bundle.record import in_json, list_of, text
 
 Version = tuple[int, ...]
 
@@ -42,11 +42,6 @@ class Required:
     kubernetes: str = field(default="", metadata=in_json(text, ""))
     description: str = field(default="", metadata=in_json(text, ""))
     extra: dict[str, object] = field(default_factory=dict, hash=False)
-
-    @classmethod
-    def parse(cls, value: object) -> Required:
-        """Read one from its JSON."""
-        return Record(value).take_all(cls)
 
     @property
     def words(self) -> Sequence[str]:

@@ -27,10 +27,15 @@ def exchange(file: str, data: bytes, expected: Digest | None, *, mode: int, pati
     """
     with _locked(os.path.dirname(file) or os.curdir, patience):
         actual = Digest.of(regular.read(file)) if os.path.lexists(file) else None
-        if actual != expected:
-            problem = f"was changed meanwhile: expected {expected or 'nothing'}, found {actual or 'nothing'}"
-            raise ConflictError(Problem(problem, file=file))
+        check_expected(file, actual, expected)
         atomic.write(file, data, mode=mode, durable=True)
+
+
+def check_expected(place: str, actual: Digest | None, expected: Digest | None) -> None:
+    """Refuse to replace what has other bytes than expected."""
+    if actual != expected:
+        problem = f"was changed meanwhile: expected {expected or 'nothing'}, found {actual or 'nothing'}"
+        raise ConflictError(Problem(problem, file=place))
 
 
 @contextmanager

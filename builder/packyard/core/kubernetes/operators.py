@@ -24,12 +24,13 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from packyard.core.bundle.record import object_of
 from packyard.core.bundle.required import Required
 from packyard.core.kubernetes import images, pods
 from packyard.core.kubernetes.lenient import text
 
 Operator = Required
-OPERATORS = tuple(map(Operator.parse, json.loads(Path(__file__).with_name("operators.json").read_bytes())))
+OPERATORS = tuple(map(object_of(Operator), json.loads(Path(__file__).with_name("operators.json").read_bytes())))
 
 
 def declared(required: Iterable[Required]) -> list[Operator]:

@@ -62,7 +62,7 @@ def examine(kubectl: Kubectl, rendered: Rendered) -> list[Finding]:
 def refused(kubectl: Kubectl, rendered: Rendered) -> list[Finding]:
     """Return what `deploy` would refuse, in its words: missing rights, what is there, what the server says."""
     try:
-        planning.plan(kubectl, rendered, who=kubectl.who(), when="")
+        planning.plan(kubectl, rendered)
     except PackyardError as failure:
         return [error("deploy", f"run {rendered.run}", each.message, fix=each.hint) for each in failure.problems]
     return [passed("deploy", f"run {rendered.run}")]

@@ -43,12 +43,8 @@ def _there(objects: Sequence[Object], facts: Facts) -> Iterator[Finding]:
             why = f"{_PENDING}; name one that is there with PVC_NAME, or have it created"
             fix = f"{facts.inside} get persistentvolumeclaims"
             yield error(_CHECK, about, "is not there", why=why, fix=fix)
-        elif is_ending(claim):
-            yield error(_CHECK, about, "is being deleted", why="new pods cannot mount it", fix=fix)
-        elif _phase(claim) == "Lost":
-            yield error(_CHECK, about, "has lost its volume", why=_PENDING, fix=fix)
-        elif message := _unbound(claim, facts):
-            yield error(_CHECK, about, f"is not bound to a volume; {message}", why=_PENDING, fix=fix)
+        elif message := _wrong(claim, facts):
+            yield error(_CHECK, about, message, why=_PENDING, fix=fix)
         else:
             yield passed(_CHECK, about)
 
@@ -85,14 +81,18 @@ def mounted(objects: Sequence[Object], *, brought: bool = False) -> list[str]:
     return sorted(named if brought else named - own)
 
 
-def _unbound(claim: Object, facts: Facts) -> str:
-    """Return of which class a claim is that is not bound and does not wait for a pod; nothing of others."""
+def _wrong(claim: Object, facts: Facts) -> str:
+    """Return what keeps pods from mounting a claim that is there; one that waits for a pod is well."""
+    phase = text(mapping(claim.get("status")).get("phase"))
+    if is_ending(claim) or phase in ("Bound", "Lost"):
+        return "is being deleted" if is_ending(claim) else "has lost its volume" if phase == "Lost" else ""
     class_name = text(mapping(claim.get("spec")).get("storageClassName"))
-    storage_class = facts.find(_CLASS, class_name) if _phase(claim) != "Bound" else None
-    if _phase(claim) == "Bound" or (storage_class or {}).get("volumeBindingMode") == "WaitForFirstConsumer":
+    storage_class = facts.find(_CLASS, class_name)
+    if (storage_class or {}).get("volumeBindingMode") == "WaitForFirstConsumer":
         return ""
     is_missing = class_name and not storage_class
-    return f"its class {class_name} is not there" if is_missing else f"its class is {class_name or 'none'}"
+    why = f"its class {class_name} is not there" if is_missing else f"its class is {class_name or 'none'}"
+    return f"is not bound to a volume; {why}"
 
 
 def _fit(claim: Object, count: int, is_written: bool, facts: Facts) -> Finding:
@@ -148,10 +148,6 @@ def _is_default(storage_class: Object) -> bool:
 
 def _describe(name: str, facts: Facts) -> str:
     return f"{facts.inside} describe persistentvolumeclaim {quote(name)}"
-
-
-def _phase(claim: Object) -> str:
-    return text(mapping(claim.get("status")).get("phase"))
 
 
 def _modes(claim: Object) -> set[str]:

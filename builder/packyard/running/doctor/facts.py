@@ -97,12 +97,8 @@ def read(kubectl: Kubectl, questions: Questions) -> Facts:
         unread |= reasons
         for item in items:
             objects.setdefault(text(item.get("kind")), []).append(item)
-    return Facts(
-        namespace=kubectl.namespace,
-        objects=objects,
-        groups=groups.result() if groups else {},
-        unread=unread,
-    )
+    served = groups.result() if groups else {}
+    return Facts(namespace=kubectl.namespace, objects=objects, groups=served, unread=unread)
 
 
 def _calls(questions: Questions, namespace: str) -> Iterator[list[str]]:

@@ -14,7 +14,6 @@ from packyard.running.doctor.facts import Facts, Questions
 from packyard.running.doctor.finding import Finding, error, passed, unknown, warning
 
 _CHECK = "api"
-_NOBODY = "no Deployment of this cluster runs it"
 
 
 def served(objects: Sequence[Object], facts: Facts, others: Sequence[Operator]) -> Iterator[Finding]:
@@ -48,21 +47,23 @@ def operated(objects: Sequence[Object], facts: Facts, others: Sequence[Operator]
         served_kinds = [kind for version, kind in kinds if facts.serves(version)]
         if not served_kinds:
             continue  # what brings the kind brings the operator
-        running = operators.find(operator, facts.all("Deployment"))
-        if not running:
-            why = f"unless it runs elsewhere, nothing acts on a {served_kinds[0]}: no pod appears, and no error"
-            yield warning(_CHECK, operator.operator, _NOBODY, why=why, fix=operator.fix)
-        yield from (judge(operator, deployment, tag) for deployment, tag in running)
+        why = f"unless it runs elsewhere, nothing acts on a {served_kinds[0]}: no pod appears, and no error"
+        yield from _running(operator, facts, why)
 
 
 def known(facts: Facts) -> Iterator[Finding]:
     """Find the operators that packyard knows, whatever needs them."""
+    why = "no package that needs it can run here, unless it runs elsewhere"
     for operator in operators.OPERATORS:
-        running = operators.find(operator, facts.all("Deployment"))
-        yield from (judge(operator, deployment, tag) for deployment, tag in running)
-        if operator.definitions and not running:
-            why = "no package that needs it can run here, unless it runs elsewhere"
-            yield warning(_CHECK, operator.operator, _NOBODY, why=why, fix=operator.fix)
+        yield from _running(operator, facts, why if operator.definitions else "")
+
+
+def _running(operator: Operator, facts: Facts, why: str) -> Iterator[Finding]:
+    """Find an operator well wherever it runs; ``why`` says what comes of it where it does not, if anything does."""
+    running = operators.find(operator, facts.all("Deployment"))
+    if why and not running:
+        yield warning(_CHECK, operator.operator, "no Deployment of this cluster runs it", why=why, fix=operator.fix)
+    yield from (judge(operator, deployment, tag) for deployment, tag in running)
 
 
 def judge(operator: Operator, deployment: Object, tag: str) -> Finding:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from datetime import UTC, datetime
 from typing import Any
 
 from packyard.core.errors import ConflictError, InputError, Problem, refuse
@@ -54,24 +55,24 @@ class Plan:
     force: bool
 
 
-def plan(kubectl: Kubectl, rendered: Rendered, *, who: str, when: str, force: bool = False) -> Plan:
+def plan(kubectl: Kubectl, rendered: Rendered, *, who: str = "", when: str = "", force: bool = False) -> Plan:
     """Ask all that can refuse a run, in the namespace of ``kubectl``, and store nothing.
+
+    It is deployed by the user of ``kubectl`` and now, unless the arguments say otherwise.
 
     Raises `ConflictError` for what is there and somebody else's, or was read by pods that are there, and what the
     server refuses, of all objects at once.
     """
-    drafted = replace(rendered.draft, run=rendered.run, who=who, when=when)
+    drafted = replace(rendered.draft, run=rendered.run, who=who or kubectl.who(), when=when or _now())
     before = records.read_all(kubectl, rendered.run).get(rendered.run, [])
     objects = runs.labelled(rendered.objects, rendered.run, kubectl.namespace)
     beside = f"{runs.SETTER}=NAME deploys another run beside it" if runs.SETTER in rendered.setters else ""
     return _plan(kubectl, before, drafted, objects, force=force, beside=beside)
 
 
-def plan_again(
-    kubectl: Kubectl, before: Sequence[RunRecord], record: RunRecord, *, who: str, when: str, force: bool = False
-) -> Plan:
+def plan_again(kubectl: Kubectl, before: Sequence[RunRecord], record: RunRecord, *, force: bool = False) -> Plan:
     """Do what `plan` does for a run as one of its records says; its Secrets have to be there, and stay as they are."""
-    drafted = replace(record, who=who, when=when, action="rollback", source=record.number)
+    drafted = replace(record, who=kubectl.who(), when=_now(), action="rollback", source=record.number)
     return _plan(kubectl, before, drafted, record.read_objects(), force=force)
 
 
@@ -150,6 +151,10 @@ def difference(kubectl: Kubectl, planned: Plan) -> bytes:
     """Return as a unified diff what carrying out a plan would change on the cluster, but for what is unseen."""
     asked = [item for reference, item in planned.objects.items() if reference not in planned.unseen]
     return applying.difference(kubectl, planned.record.run, asked, force=planned.force) if asked else b""
+
+
+def _now() -> str:
+    return datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
 def _is_blank(item: Object) -> bool:

@@ -20,7 +20,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from packyard.core.bundle import record
-from packyard.core.bundle.record import in_json, list_of, map_of, size, text
+from packyard.core.bundle.record import in_json, list_of, map_of, object_of, size, text
 from packyard.core.errors import ConflictError, InputError, IntegrityError, Problem, suggest
 from packyard.core.kubernetes.lenient import mapping, mappings, name_of, type_of
 from packyard.core.kubernetes.lenient import text as text_of
@@ -52,7 +52,7 @@ class RunRecord:
     when: str = field(metadata=in_json(text))
     action: str = field(default="", metadata=in_json(text, ""))
     source: int = field(default=0, metadata=in_json(size, 0))
-    objects: tuple[Reference, ...] = field(default=(), metadata=in_json(list_of(Reference.parse)))
+    objects: tuple[Reference, ...] = field(default=(), metadata=in_json(list_of(object_of(Reference))))
     extra: Mapping[str, object] = field(default_factory=dict)
     applied: str = field(default="", repr=False)
 

@@ -60,11 +60,6 @@ class Place:
         """Whether no other pod can have its volume."""
         return not _OF_PODS.isdisjoint(self.volume)
 
-    @property
-    def is_readable(self) -> bool:
-        """Whether another pod can have its volume."""
-        return bool(self.volume) and not self.is_of_pods
-
     def __str__(self) -> str:
         if "://" in self.path:  # a bucket, which no pod mounts
             return self.path
@@ -84,12 +79,16 @@ def _mounted(objects: Sequence[Object], output: str) -> Iterator[Place]:
     for pod in pods.find_all(objects):
         volumes = {text(volume.get("name")): volume for volume in pod.volumes}
         for container in pod.containers:
-            mounts = {text(mount.get("mountPath")): mount for mount in mappings(container.get("volumeMounts"))}
-            around = [path for path in mounts if path and PurePosixPath(output).is_relative_to(path)]
-            if around:
-                mount = mounts[max(around, key=lambda path: len(PurePosixPath(path).parts))]
+            if mount := mount_around(output, container):
                 volume = mapping(volumes.get(text(mount.get("name"))))
                 yield Place(path=output, pod=pod, container=container, mount=mount, volume=volume)
+
+
+def mount_around(path: str, container: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return the innermost mount of a container that a path is below; an empty one where there is none."""
+    mounts = {text(mount.get("mountPath")): mount for mount in mappings(container.get("volumeMounts"))}
+    around = [place for place in mounts if place and PurePosixPath(path).is_relative_to(place)]
+    return mounts[max(around, key=len)] if around else {}
 
 
 def reader(place: Place, run: str, number: int) -> Object:

@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from packyard.core.bundle import record
-from packyard.core.bundle.record import Record, in_json
+from packyard.core.bundle.record import in_json
 from packyard.core.errors import InputError, shown
 from packyard.core.kubernetes import pods
 from packyard.core.kubernetes.groups import is_cluster_scoped
@@ -67,11 +67,6 @@ class Reference:
         (api_version, kind), metadata = type_of(item), mapping(item.get("metadata"))
         inside = "" if is_cluster_scoped(api_version, kind) else text(metadata.get("namespace")) or namespace
         return cls(api_version, kind, inside, text(metadata.get("name")))
-
-    @classmethod
-    def parse(cls, value: object) -> Reference:
-        """Read a name from the JSON of a record."""
-        return Record(value).take_all(cls)
 
     @property
     def group_kind(self) -> Kind:

@@ -8,13 +8,13 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from packyard.core.kubernetes.kinds import LASTING
+from packyard.core.kubernetes.kinds import CORE, LASTING
 from packyard.running.runs import look
 from packyard.running.runs.kubectl import Kubectl
 from packyard.running.runs.record import RunRecord
 from packyard.running.runs.run import Object, Reference
 
-_CLAIM, _POD = ("v1", "PersistentVolumeClaim"), ("v1", "Pod")
+_CLAIM = ("v1", "PersistentVolumeClaim")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -46,13 +46,8 @@ def find(kubectl: Kubectl, records: Mapping[str, Sequence[RunRecord]]) -> Remova
 
 def left(kubectl: Kubectl, removal: Removal) -> dict[Reference, Object]:
     """Return what is still there of what is deleted, and the pods of the runs, by one call."""
-    kinds = {_POD, *((reference.api_version, reference.kind) for reference in removal.objects)}
+    kinds = {("v1", "Pod"), *((reference.api_version, reference.kind) for reference in removal.objects)}
     listed = look.list_(kubectl, kinds, look.selector(removal.runs))
-    present = {
-        Reference.of(item, kubectl.namespace): dict(item)
-        for run in removal.runs
-        for item in listed.get(run, {}).values()
-    }
-    return {
-        each: item for each, item in present.items() if each in removal.objects or (each.api_version, each.kind) == _POD
-    }
+    items = (item for run in removal.runs for item in listed.get(run, {}).values())
+    present = {Reference.of(item, kubectl.namespace): dict(item) for item in items}
+    return {each: item for each, item in present.items() if each in removal.objects or each.group_kind == (CORE, "Pod")}

@@ -181,15 +181,8 @@ def find(record: RunRecord, objects: Mapping[Key, Object]) -> list[Workload]:
         of_pods = [(pod, roles.of_pod(pod, item, own_roles)) for pod in left]
         pods = _placed([(pod, place) for pod, place in of_pods if place], own_roles)
         left = [pod for pod, place in of_pods if not place]
-        workloads.append(
-            Workload(
-                item,
-                [*own_roles, *_others(pods, own_roles)],
-                pods,
-                _restarts(template),
-                former=_former(item, pods, objects),
-            )
-        )
+        all_roles, former = [*own_roles, *_others(pods, own_roles)], _former(item, pods, objects)
+        workloads.append(Workload(item, all_roles, pods, _restarts(template), former=former))
     foreign = [objects[key] for key in named if roles.is_unknown(objects[key])]
     if left or foreign:
         pods = _placed([(pod, ("pod", None)) for pod in left], ())

@@ -1,8 +1,7 @@
 """What is proved about a bundle, by its digests, its provenance, and who signed that or listed it.
 
-`verify_bundle` is for a bundle from anywhere, `verify_listed` for one that a channel lists; that its files have their
-digests was verified when it was opened. Both raise `IntegrityError` for what is wrong. What could not be proved is not
-an error: the `Proof` says so.
+That its files have their digests was verified when it was opened. What is wrong is an `IntegrityError`. What could not
+be proved is not an error: the `Proof` says so.
 """
 
 from __future__ import annotations
@@ -12,7 +11,7 @@ from dataclasses import dataclass, replace
 
 from packyard.core.digest import Digest
 from packyard.core.errors import IntegrityError, Problem
-from packyard.sharing.entry import SBOM, Identified, IndexEntry
+from packyard.sharing.entry import SBOM, IndexEntry
 from packyard.sharing.index.index import Index
 from packyard.sharing.trust import provenance
 from packyard.sharing.trust.keys import NOBODY, Trust
@@ -28,7 +27,7 @@ class Proof:
     whether a channel lists it, and ``trusted`` whom the user trusts there.
     """
 
-    bundle: Identified
+    bundle: IndexEntry
     provenance: Provenance | None = None
     signers: tuple[str, ...] = ()
     others: tuple[str, ...] = ()
@@ -37,11 +36,6 @@ class Proof:
     has_sbom: bool = False
     trusted: Trust = NOBODY
     index: int | None = None
-
-    @property
-    def is_proved(self) -> bool:
-        """Whether somebody whom the user trusts vouches for these bytes."""
-        return bool(self.vouching)
 
     @property
     def vouching(self) -> Sequence[str]:
@@ -66,29 +60,31 @@ class Proof:
             yield "the SBOM beside it is the one that its provenance names"
 
 
-def verify_listed(index: Index, entry: IndexEntry, attested: bytes | None, trusted: Trust) -> Proof:
-    """Verify the bundle that an index, which was read with the same trust, lists as ``entry``, and its provenance."""
-    proof = verify_bundle(entry, attested, trusted, what=str(entry), listed_by=index.signers)
-    return replace(proof, others=proof.others or index.others, index=index.number)
-
-
 def verify_bundle(
-    bundle: Identified,
+    bundle: IndexEntry,
     attested: bytes | None,
     trusted: Trust = NOBODY,
     *,
     what: str,
-    listed_by: Sequence[str] | None = None,
+    index: Index | None = None,
 ) -> Proof:
     """Verify the provenance of a bundle, as far as there is one; messages call the bundle ``what``.
 
-    ``listed_by`` are the trusted keys that signed the index in which the caller found this very file (none: it is not
-    signed); None if no channel lists it. Where the user trusts a key, one must have signed the index or the provenance.
+    ``index``, which was read with the same trust, is the one in which the caller found this very file. Where the user
+    trusts a key, one must have signed the index or the provenance.
     """
-    proof = Proof(bundle=bundle, listed=listed_by is not None, listed_by=tuple(listed_by or ()), trusted=trusted)
-    trusted = trusted.optional() if proof.is_proved else trusted
-    statement, opened = provenance.check(attested, bundle, trusted, what=what)
-    return replace(proof, provenance=statement, signers=opened.signers, others=opened.others)
+    listed_by, others = (index.signers, index.others) if index else ((), ())
+    statement, opened = provenance.check(attested, bundle, trusted.optional() if listed_by else trusted, what=what)
+    return Proof(
+        bundle=bundle,
+        provenance=statement,
+        signers=opened.signers,
+        others=opened.others or others,
+        listed_by=listed_by,
+        listed=index is not None,
+        trusted=trusted,
+        index=index.number if index else None,
+    )
 
 
 def with_sbom(proof: Proof, described: bytes, *, what: str) -> Proof:

@@ -40,7 +40,7 @@ from packyard.sharing.stores.store import (
     patience,
     pointing_to_fsck,
 )
-from packyard.sharing.trust import provenance
+from packyard.sharing.trust import envelope, provenance
 from packyard.sharing.trust.keyless import Signing
 from packyard.sharing.trust.keys import NOBODY, Trust
 
@@ -197,7 +197,7 @@ class Publisher:
     def _check_unsigned(self, store: Store, entry: IndexEntry) -> None:
         """Refuse to sign an index that nobody signed, and that lists what an own key signed: it was signed before."""
         data = provenance.get(store, entry.name, entry.version)
-        if data and provenance.open(data, self.own.optional(), file=entry.beside(provenance.end(data)))[1].signers:
+        if data and envelope.open(data, self.own.optional(), file=entry.beside(provenance.end(data))).signers:
             problem = f"is not signed any more: you signed {entry}, and nobody its index"
             channel = quote(self.trusted.channel)
             hint = f"bring the index back from a backup; or look at it, packyard list --from {channel}, "
@@ -239,7 +239,10 @@ class Publisher:
         """Write what is new, and then the index that names it, if it is still as it was before."""
         after = replace(after, number=before.number + 1)
         data = indexes.sealed(after.payload(), self.key)
-        _write(store, after)
+        try:
+            put_all(store, after.files.items())
+        except ConflictError as error:  # a shard or record that is there and damaged is no race
+            raise IntegrityError(*error.problems) from error
         store.swap(KEY, data, Digest.of(before.data) if before.data else None)
         created = Index.parse(data, store, self.own)
         if self.memory:
@@ -251,14 +254,6 @@ class Publisher:
             more = f" and {len(names) - _SHOWN} more" if len(names) > _SHOWN else ""
             self.tell(f"your key now signs all that {store.address} lists: {', '.join(names[:_SHOWN])}{more}")
         return created
-
-
-def _write(store: Store, index: Index) -> None:
-    """Write new shards and records. One that is there and damaged is no race with another publisher."""
-    try:
-        put_all(store, index.files.items())
-    except ConflictError as error:
-        raise IntegrityError(*error.problems) from error
 
 
 #: Signs nothing, and trusts no key.

@@ -20,16 +20,14 @@ from hashlib import sha256
 from typing import TypeVar
 
 from packyard.core.bundle import record, reference
-from packyard.core.bundle.record import FaultError, Record, flag, in_json, list_of, map_of, size, text
+from packyard.core.bundle.record import FaultError, Record, flag, in_json, list_of, map_of, object_of, size, text
 from packyard.core.digest import Digest
 from packyard.core.errors import ConflictError, InputError, IntegrityError, Problem, refuse, suggest
 from packyard.core.work import parallel
 from packyard.sharing.entry import IndexEntry
-from packyard.sharing.index.package import Package
-from packyard.sharing.index.summary import Summary
+from packyard.sharing.index.package import Package, Summary
 from packyard.sharing.stores.store import FOLDER, NotFoundError, Store, TooLongError, pointing_to_fsck
 from packyard.sharing.trust import envelope, provenance
-from packyard.sharing.trust.envelope import Opened
 from packyard.sharing.trust.keyless import Signing
 from packyard.sharing.trust.keys import NOBODY, Trust
 
@@ -57,14 +55,6 @@ def sealed(payload: bytes, by: Signing | None) -> bytes:
     return envelope.sign(record.to_line({**fields, "predicate": json.loads(payload)}), by)
 
 
-def opened(data: bytes, trusted: Trust, *, file: str) -> Opened:
-    """Return an index and who signed it; one that nobody signed is refused where a signature is required."""
-    content = envelope.open(data, trusted, file=file)
-    if not (content.signers or content.others):
-        return content
-    return replace(content, payload=record.parse_any(content.payload, _predicate, file=file))
-
-
 def _predicate(fields: Record) -> bytes:
     """Return the index that a statement is about; one about a bundle is none."""
     if fields.take("predicateType", text) != _PREDICATE:
@@ -82,11 +72,7 @@ class Release:
     extra: Mapping[str, object] = field(default_factory=dict)
 
 
-_OPEN = Release()
-
-
-def _releases(value: object) -> dict[str, Release]:
-    return map_of(lambda release: Record(release).take_all(Release))(value)
+_OPEN, _RELEASES = Release(), map_of(object_of(Release))
 
 
 def _check_id(channel: str) -> None:
@@ -106,7 +92,7 @@ class Index:
     number: int = field(default=0, metadata=in_json(size))
     listed: Mapping[str, Summary] = field(default_factory=dict)
     shards: Mapping[str, Digest] = field(default_factory=dict, metadata=in_json(map_of(record.digest), {}))
-    releases: Mapping[str, Release] = field(default_factory=dict, metadata=in_json(_releases, {}, always=True))
+    releases: Mapping[str, Release] = field(default_factory=dict, metadata=in_json(_RELEASES, {}, always=True))
     writers: str = field(default=MANY, metadata=in_json(text))
     extra: Mapping[str, object] = field(default_factory=dict)
     store: Store | None = field(default=None, compare=False)
@@ -121,8 +107,9 @@ class Index:
     def parse(cls, data: bytes, store: Store | None, trusted: Trust = NOBODY, *, file: str = "") -> Index:
         """Read index.json, or raise `IntegrityError`."""
         file = file or (f"{store.address.rstrip('/')}/{KEY}" if store else KEY)
-        content = opened(data, trusted, file=file)
-        index = record.parse(content.payload, cls._read, kind=_KIND, file=file)
+        content = envelope.open(data, trusted, file=file)
+        payload = record.parse_any(content.payload, _predicate, file=file) if content.is_signed else content.payload
+        index = record.parse(payload, cls._read, kind=_KIND, file=file)
         return replace(index, store=store, data=data, signers=content.signers, others=content.others)
 
     @classmethod

@@ -8,7 +8,7 @@ registry lists, and a reader cannot notice that it went back.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, ValuesView
+from collections.abc import Callable, Iterable, Iterator, Mapping, ValuesView
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import cache, partial
@@ -19,8 +19,7 @@ from packyard.core.digest import Digest
 from packyard.core.work import parallel
 from packyard.sharing.entry import IndexEntry
 from packyard.sharing.index.index import ONE, Index, Release
-from packyard.sharing.index.package import Package
-from packyard.sharing.index.summary import Summary
+from packyard.sharing.index.package import Package, Summary
 from packyard.sharing.stores.store import UnmadeStoreError
 
 if TYPE_CHECKING:
@@ -60,9 +59,7 @@ class RegistryIndex(Index):
     """The index of a channel in a registry, and what is to be changed in it."""
 
     registry: OCIStore
-    added: frozenset[str] = frozenset()
-    changed: tuple[IndexEntry, ...] = ()
-    closing: tuple[str, ...] = ()
+    writes: tuple[Callable[[], object], ...] = ()
     _packages: dict[str, Package] = field(default_factory=dict, compare=False)
 
     @classmethod
@@ -102,7 +99,7 @@ class RegistryIndex(Index):
     def release(self, version: str) -> Release:
         """Return the release of a version: whether it is closed, or all of its shards are in."""
         start = _closing(version)
-        ends = [mark.removeprefix(start) for mark in (*self.registry.marks(start), *self.closing)]
+        ends = [mark.removeprefix(start) for mark in self.registry.marks(start)]
         shards = [(int(match[1]), int(match[2])) for end in ends if (match := _SHARD.fullmatch(end))]
         of = max((of for _, of in shards), default=0)
         numbers = tuple(sorted({number for number, its in shards if its == of}))
@@ -113,28 +110,24 @@ class RegistryIndex(Index):
 
     def with_packages(self, packages: Iterable[Package]) -> Index:
         """Return the index that lists some packages, whose bundles are there, or will be."""
-        return replace(self, added=self.added | {package.name for package in packages})
+        return self._then(partial(self.registry.mark, package.name) for package in packages)
 
     def put(self, *entries: IndexEntry) -> Index:
         """Return the index in which versions that it has are yanked, or removed."""
-        return replace(self, changed=(*self.changed, *entries))
+        return self._then(partial(self.registry.change, entry) for entry in entries)
 
     def close(self, version: str, shard: tuple[int, int] | None = None) -> Index:
         """Return the index in which a release is closed, or has one more of its shards."""
         Index.close(self, version, shard)  # refuses another number of shards
         mark = _closing(version) + (f"_{shard[0]}_of_{shard[1]}" if shard else "")
-        return replace(self, closing=(*self.closing, mark))
+        return self._then([partial(self.registry.mark, mark)])
+
+    def _then(self, writes: Iterable[Callable[[], object]]) -> Index:
+        return replace(self, writes=(*self.writes, *writes))
 
     def written(self) -> RegistryIndex:
         """Write what is changed, and return the index as it is then."""
-        parallel.each(self.registry.mark, sorted(self.added), _AT_ONCE)
-        for entry in self.changed:
-            if entry.removed:
-                self.registry.bury(entry.key, entry.removed)
-            elif entry.yanked:
-                self.registry.yank(entry.key, entry.yanked)
-        for mark in self.closing:
-            self.registry.mark(mark)
+        parallel.each(lambda write: write(), self.writes, _AT_ONCE)
         return self.of(self.registry)
 
 

@@ -19,18 +19,20 @@ from packyard.core.bundle import record
 from packyard.core.bundle.reference import Reference
 from packyard.core.digest import Digest
 from packyard.core.errors import ConflictError, Problem
+from packyard.core.work import parallel
 from packyard.sharing.entry import SBOM, IndexEntry
 from packyard.sharing.fetching.fetch import Fetching, whole
-from packyard.sharing.fetching.verify import verify_listed, with_sbom
+from packyard.sharing.fetching.verify import verify_bundle, with_sbom
 from packyard.sharing.index import access
 from packyard.sharing.index.access import UNSIGNED, Publisher
 from packyard.sharing.index.index import KEY, Index
 from packyard.sharing.index.package import choose
-from packyard.sharing.publishing.gc import clear
-from packyard.sharing.publishing.publish import Upload, check_place, compare, upload
+from packyard.sharing.publishing.publish import AT_ONCE, Upload, check_place, compare
+from packyard.sharing.publishing.withdrawal import clear
 from packyard.sharing.stores import as_registry, put_all
 from packyard.sharing.stores.store import Store, get_or_none, pointing_to_fsck
 from packyard.sharing.trust import provenance
+from packyard.sharing.trust.keys import NOBODY
 
 
 def chosen(listed: Index, texts: Sequence[str]) -> tuple[list[IndexEntry], set[str]]:
@@ -89,30 +91,29 @@ def copy(
     gone = {str(entry) for entry, present in known if present and present.removed} - exact
     missing = {str(each): each for each in entries if str(each) not in gone and not before.lists(each)}
 
-    def data(entry: IndexEntry) -> bytes:
-        with pointing_to_fsck(source):
-            return whole(source, entry, how)
-
     def attest(entry: IndexEntry) -> Mapping[str, bytes]:
         if missing[str(entry)].digest != entry.digest:
             return {}  # there it is compressed otherwise
-        with pointing_to_fsck(source):
-            return _attested(source, listed, entry, how)
+        return _attested(source, listed, entry, how)
 
-    uploads = [Upload(entry=each, data=partial(data, each)) for each in missing.values()]
-    uploads = compare(target, uploads, before)
-    written = upload(target, uploads, attest=attest, done=lambda place: done(place + 1, len(missing)))
-    copied = {str(entry): (entry, status) for entry, status in written}
-    outcomes = [copied.get(str(each)) or (each, "removed" if str(each) in gone else "unchanged") for each in entries]
+    uploads = [Upload(entry=each, data=partial(whole, source, each, how)) for each in missing.values()]
+    written = parallel.each(
+        lambda upload: upload.write(target, attest, NOBODY),
+        compare(target, uploads, before),
+        AT_ONCE,
+        lambda place: done(place + 1, len(missing)),
+    )
+    outcomes = {str(each): (each, "removed" if str(each) in gone else "unchanged") for each in entries}
+    outcomes |= {str(entry): (entry, status) for entry, status in written}
     if publisher:
-        present = [entry for entry, status in outcomes if status != "removed"]
+        present = [entry for entry, status in outcomes.values() if status != "removed"]
         publisher.commit(target, lambda index: _with(index, listed, present))
     elif before.data != listed.data:
         new = sorted({*listed.files_below()} - {*before.files_below()})
         put_all(target, ((key, source.get(key, limit=record.LIMIT)) for key in new))
         target.swap(KEY, listed.data, Digest.of(before.data) if before.data else None)
         clear(target, {entry.key for package in listed.packages() for entry in package.removed})
-    return outcomes
+    return [*outcomes.values()]
 
 
 def _check_follows(target: Store, before: Index, listed: Index) -> None:
@@ -137,10 +138,11 @@ def _with(index: Index, listed: Index, entries: Sequence[IndexEntry]) -> Index:
 
 def _attested(store: Store, listed: Index, entry: IndexEntry, how: Fetching) -> Mapping[str, bytes]:
     """Return the SBOM and the provenance, which have to be about this file and to belong together."""
-    attested = provenance.get(store, entry.name, entry.version)
-    proof = verify_listed(listed, entry, attested, how.trusted)
-    sbom = get_or_none(store, entry.beside(SBOM), limit=provenance.LIMIT)
-    if sbom is not None and proof.provenance and proof.provenance.sbom:
-        with_sbom(proof, sbom, what=entry.key)
+    with pointing_to_fsck(store):
+        attested = provenance.get(store, entry.name, entry.version)
+        proof = verify_bundle(entry, attested, how.trusted, what=str(entry), index=listed)
+        sbom = get_or_none(store, entry.beside(SBOM), limit=provenance.LIMIT)
+        if sbom is not None and proof.provenance and proof.provenance.sbom:
+            with_sbom(proof, sbom, what=entry.key)
     files = {entry.beside(SBOM): sbom, entry.beside(provenance.end(attested or b"")): attested}
     return {key: data for key, data in files.items() if data is not None}

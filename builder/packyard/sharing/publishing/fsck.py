@@ -13,13 +13,14 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 
 from packyard.core.bundle import record
 from packyard.core.bundle.archive import LIMITS
 from packyard.core.bundle.bundle import Bundle
 from packyard.core.errors import InputError, IntegrityError, Problem
 from packyard.sharing.entry import CHECKSUM, SBOM, SIGSTORE, IndexEntry
+from packyard.sharing.fetching.fetch import opened
 from packyard.sharing.index import access
 from packyard.sharing.index.access import UNSIGNED, Publisher
 from packyard.sharing.index.index import KEY, Index, record_key, shard_key
@@ -51,16 +52,15 @@ class Finding:
     hint: str
 
 
-@dataclass(frozen=True, slots=True)
 class _Survey:
     """What was read of a channel: its packages as far as they can be, all keys, and what is wrong."""
 
-    store: Store
-    packages: dict[str, Package] = field(default_factory=dict)
-    keys: frozenset[str] = frozenset()
-    findings: list[Finding] = field(default_factory=list)
+    def __init__(self, store: Store) -> None:
+        self.store, self.keys = store, frozenset(store.list(""))
+        self.packages: dict[str, Package] = {}
+        self.findings: list[Finding] = []
 
-    def read(self, index: Index) -> None:
+    def read(self, index: Index) -> _Survey:
         """Read all shards and records of an index."""
         for name in index.names() if isinstance(index, RegistryIndex) else ():
             with self.noting(name, _PUBLISH_AGAIN):
@@ -72,6 +72,7 @@ class _Survey:
         for row in rows:
             with self.noting(record_key(row.name, row.record), _LIST_AGAIN):
                 self.packages[row.name] = index.record(row)
+        return self
 
     @contextmanager
     def noting(self, key: str, hint: str, kind: str = "altered") -> Iterator[None]:
@@ -92,17 +93,14 @@ class _Survey:
         for key in sorted(self.keys):
             bundle = key.partition(".tar.gz")[0] + ".tar.gz"
             is_in_release = key.partition("/")[0] in releases or key.endswith(".tar.gz")
-            if key.startswith(FOLDER):
-                is_listed = key == KEY or digest_in(key) is not None
-            else:
-                is_listed = bundle in listed or not is_in_release
-            if not is_listed:
+            is_of_index = key == KEY or digest_in(key)
+            if not is_of_index if key.startswith(FOLDER) else is_in_release and bundle not in listed:
                 yield key
 
 
 def check(store: Store, trusted: Trust = NOBODY) -> Iterator[Finding]:
     """Yield what is wrong with a channel; nothing is changed."""
-    survey = _Survey(store, keys=frozenset(store.list("")))
+    survey = _Survey(store)
     with survey.noting(KEY, _LIST_AGAIN):
         index = access.read(store, trusted)
         survey.read(index)
@@ -121,10 +119,8 @@ def _check_bundle(survey: _Survey, entry: IndexEntry, trusted: Trust) -> None:
     store, again = survey.store, _PROVE_AGAIN.format(entry)
     with survey.noting(entry.key, _BRING_BACK):
         data = store.get(entry.key, limit=LIMITS.packed_size)
-        entry.verify(data)
-        made = IndexEntry.of(Bundle.open(data, what=entry.key))
-        if not made.is_same_file(entry):
-            raise IntegrityError(f"is the bundle {made}, its tar is {made.tar}, and the index lists {entry.tar}")
+        entry.digest.verify(data, what=entry.key)
+        opened(entry, data)
     with survey.noting(entry.beside(CHECKSUM), _PUBLISH_AGAIN):
         _check_checksum(store, entry)
     proof = next((key for end in provenance.ENDS if (key := entry.beside(end)) in survey.keys), entry.beside(SIGSTORE))
@@ -152,13 +148,8 @@ def repair(store: Store, by: Publisher = UNSIGNED, *, is_removing: bool = False)
         raise InputError(Problem("a registry has no index to repair", file=store.address, hint=hint))
     listed, by = list[IndexEntry](), replace(by, is_repairing=True)
 
-    def survey_of(index: Index) -> _Survey:
-        survey = _Survey(store, keys=frozenset(store.list("")))
-        survey.read(index)
-        return survey
-
     def change(index: Index) -> Index:
-        survey = survey_of(index)
+        survey = _Survey(store).read(index)
         for finding in survey.findings:
             if finding.kind == "altered":
                 store.remove(finding.key)  # what has the name of a shard or a record must have its digest
@@ -174,7 +165,7 @@ def repair(store: Store, by: Publisher = UNSIGNED, *, is_removing: bool = False)
 
     index = by.commit(store, change, before=_before(store, by))
     removed = []
-    for key in survey_of(index).unlisted() if is_removing else ():
+    for key in _Survey(store).read(index).unlisted() if is_removing else ():
         if key.startswith(FOLDER) or _OF_BUNDLE.fullmatch(key):  # else it is somebody else's
             store.remove(key)
             removed.append(key)

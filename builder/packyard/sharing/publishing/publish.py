@@ -18,13 +18,12 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from pathlib import Path
 
-from packyard.core.bundle import archive, reference
+from packyard.core.bundle import archive
 from packyard.core.digest import Digest
 from packyard.core.errors import ConflictError, IntegrityError, Problem, on_one_line
 from packyard.core.files import regular
-from packyard.core.work.parallel import each
+from packyard.core.work import parallel
 from packyard.sharing.entry import CHECKSUM, PROVENANCE, SIGSTORE, IndexEntry
 from packyard.sharing.index.access import UNSIGNED, Publisher
 from packyard.sharing.index.index import KEY, Index
@@ -32,9 +31,9 @@ from packyard.sharing.index.package import other_content
 from packyard.sharing.stores import as_registry, files_of
 from packyard.sharing.stores.store import FOLDER, MissingStoreError, Store
 from packyard.sharing.trust import provenance
-from packyard.sharing.trust.keys import NOBODY, Trust
+from packyard.sharing.trust.keys import Trust
 
-_AT_ONCE = 8  # bundles that are in memory
+AT_ONCE = 8  # bundles that are in memory
 
 #: Returns what is known of a published file: objects by their keys, in the order of their writing.
 Attest = Callable[[IndexEntry], Mapping[str, bytes]]
@@ -51,17 +50,6 @@ class Upload:
     data: Callable[[], bytes]
     present: Collection[str] = ()
     is_listed: bool = False
-
-    @classmethod
-    def in_file(cls, entry: IndexEntry, file: Path) -> Upload:
-        """Describe what a file holds, which is not opened before it is wanted; its digest is checked then."""
-
-        def data() -> bytes:
-            read = regular.read(file, limit=archive.LIMITS.packed_size)
-            entry.verify(read)
-            return read
-
-        return cls(entry=entry, data=data)
 
     @property
     def has_bundle(self) -> bool:
@@ -80,10 +68,12 @@ class Upload:
 
     def write(self, store: Store, attest: Attest, trusted: Trust) -> tuple[IndexEntry, str]:
         """Write what is missing; return the entry of the file that is there then, and what was done for it."""
-        entry = self.entry
+        entry, registry = self.entry, as_registry(store)
         if not self.has_bundle:
+            data = self.data()
+            entry.digest.verify(data, what=str(entry))
             try:
-                _put(store, entry, self.data())
+                registry.push(entry, data) if registry else store.put(entry.key, data)
             except ConflictError:  # another publisher was faster, maybe with the same tar
                 entry = _published(store, entry)
         if entry.beside(CHECKSUM) not in self.present:
@@ -98,7 +88,7 @@ class Upload:
             _check_provenance(store, entry, trusted)
         if self.has_bundle:
             return entry, "unchanged" if self.is_whole and not missing else "completed"
-        if registry := as_registry(store):  # what it has is published once it has its tag
+        if registry:  # what it has is published once it has its tag
             registry.tag(entry.key)
         return entry, "published"
 
@@ -109,7 +99,7 @@ def _check_provenance(store: Store, entry: IndexEntry, trusted: Trust) -> None:
         provenance.check_beside(store, entry, trusted)
     except IntegrityError as error:
         hint = "somebody else put it there: raise the version, or remove that file and run again"
-        raise IntegrityError(*(problem._replace(hint=hint) for problem in error.problems)) from error
+        raise error.mapped(lambda problem: problem._replace(hint=hint)) from error
 
 
 def publish(
@@ -135,7 +125,7 @@ def publish(
     uploads = compare(store, bundles, before)
     if not before.number:  # so that another first publisher does not meet bundles without an index
         before = by.commit(store, lambda index: index, before=before)
-    outcomes = upload(store, uploads, attest=attest, trusted=by.own, done=done)
+    outcomes = parallel.each(lambda upload: upload.write(store, attest, by.own), uploads, AT_ONCE, done)
 
     def change(index: Index) -> Index:
         index = index.add(*(entry for entry, _ in outcomes))
@@ -147,9 +137,6 @@ def publish(
 
 def compare(store: Store, bundles: Sequence[Upload], before: Index) -> list[Upload]:
     """Return each bundle with what the channel has of it, or refuse all that cannot be published."""
-    for bundle in bundles:
-        reference.check_name(bundle.entry.name)
-        reference.check_version(bundle.entry.version)
     check_place(store, before, [bundle.entry.key for bundle in bundles])
     present: set[str] = set()
     with suppress(MissingStoreError):
@@ -158,27 +145,13 @@ def compare(store: Store, bundles: Sequence[Upload], before: Index) -> list[Uplo
     def look(upload: Upload) -> Upload:
         entry = upload.entry
         listed = before.known(entry.name).versions.get(entry.version)
-        if entry.key in present and not listed:
-            entry = _published(store, entry)
-        elif entry.key in present and listed and listed.tar == entry.tar:
-            entry = listed
+        if entry.key in present and (not listed or listed.tar == entry.tar):
+            entry = listed or _published(store, entry)
         return replace(upload, entry=entry, present=present, is_listed=before.lists(entry))
 
-    uploads = each(look, bundles, _AT_ONCE)
+    uploads = parallel.each(look, bundles, AT_ONCE)
     before.add(*(upload.entry for upload in uploads))
     return uploads
-
-
-def upload(
-    store: Store,
-    uploads: Sequence[Upload],
-    *,
-    attest: Attest = lambda _: {},
-    trusted: Trust = NOBODY,
-    done: Callable[[int], object] = lambda _: None,
-) -> list[tuple[IndexEntry, str]]:
-    """Do what `publish` does up to the index."""
-    return each(lambda planned: planned.write(store, attest, trusted), uploads, _AT_ONCE, done)
 
 
 def check_place(store: Store, before: Index, own: Iterable[str]) -> None:
@@ -197,13 +170,6 @@ def check_place(store: Store, before: Index, own: Iterable[str]) -> None:
         problem = f"there are {kind} and no index: {on_one_line(', '.join(others[:3]))}"
         hint = "bring the index back with packyard fsck CHANNEL --repair, or choose a folder that is empty"
         raise ConflictError(Problem(problem, file=KEY, hint=hint))
-
-
-def _put(store: Store, entry: IndexEntry, data: bytes) -> None:
-    if registry := as_registry(store):
-        registry.push(entry, data)
-    else:
-        store.put(entry.key, data)
 
 
 def _published(store: Store, entry: IndexEntry) -> IndexEntry:

@@ -74,18 +74,10 @@ def _opened(scheme: str, address: str, tell: Callable[[str], object]) -> Store:
             from packyard.sharing.stores.http import HTTPStore
 
             return HTTPStore(address)
-        case "s3":
-            from packyard.sharing.stores.s3 import open_s3
+        case "s3" | "gs" | "az" | "azure" as cloud:
+            from packyard.sharing.stores.clouds import open_azure, open_gcs, open_s3
 
-            return open_s3(address)
-        case "az" | "azure":
-            from packyard.sharing.stores.azure import open_azure
-
-            return open_azure(address)
-        case "gs":
-            from packyard.sharing.stores.gcs import open_gcs
-
-            return open_gcs(address)
+            return {"s3": open_s3, "gs": open_gcs}.get(cloud, open_azure)(address)
         case "oci" | "oci+http" | "oci+https":
             from packyard.sharing.stores.oci.channel import OCIStore
 

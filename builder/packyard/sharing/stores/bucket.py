@@ -1,8 +1,8 @@
 """A store in a bucket of S3, Google or Azure, by the library obstore: it signs requests, and repeats them.
 
-What a server promises is its own: Azure and Google let exactly one of many create, and replace, an object. Servers of
-S3 differ, so `keeps_conditions` finds out; where none are kept, one job at a time publishes. `put` and `swap` look
-before they write, so that what is there stays even so.
+What a server promises is its own: AWS, Azure and Google let exactly one of many create, and replace, an object. Other
+servers of S3 differ, so `keeps_conditions` finds out; where none are kept, one job at a time publishes. There `put`
+looks before it writes, as `swap` does everywhere, so that what is there stays even so.
 
 This is the one place that translates the library's errors. Their texts show whole requests, with signatures, and are
 never passed on.
@@ -15,38 +15,32 @@ import random
 import re
 import time
 from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
-from pathlib import Path, PurePosixPath
-from threading import Barrier
-from typing import TYPE_CHECKING, Any, TypeVar
+from pathlib import PurePosixPath
+from typing import Any, TypeVar
 
 import obstore
 from obstore import exceptions
+from obstore.store import ObjectStore
 
 from packyard.core.digest import Digest
-from packyard.core.errors import InputError, PackyardError, Problem, UnavailableError
+from packyard.core.errors import PackyardError, Problem, UnavailableError
+from packyard.core.files.exchange import check_expected
 from packyard.core.files.regular import LIMIT
-from packyard.sharing.stores.network import LOOK, authorities, reason, within
+from packyard.core.work import parallel
+from packyard.sharing.stores.network import LOOK, reason, within
 from packyard.sharing.stores.store import (
     PROBES,
     DeniedError,
     MissingStoreError,
     NotFoundError,
-    check_expected,
     check_key,
     check_listed,
     check_same,
-    is_key,
-    patience,
     too_long,
 )
-
-if TYPE_CHECKING:
-    from obstore import ObjectMeta
-    from obstore.store import ObjectStore
 
 _PAGE = 1000
 _WRITERS = 8
@@ -57,7 +51,6 @@ _STATUS = re.compile(r"status code: (\d{3})\b")
 _CODE = re.compile(r"<Code>([A-Za-z]{1,64})</Code>")
 _CREDENTIALS = "set them as for the cloud's own tools, then run again"
 _NO_LONGER = ("ExpiredToken", "InvalidToken", "TokenRefreshRequired")  # HTTP 400
-_BUCKET = re.compile(r"[A-Za-z0-9$][A-Za-z0-9._-]*")
 #: Of a bucket that another region has, and of a server that has each bucket at a host of its own.
 _ELSEWHERE = ("AuthorizationHeaderMalformed", "PermanentRedirect", "TemporaryRedirect")
 _REGION = re.compile(r"<Region>([a-z0-9-]{1,40})</Region>")
@@ -109,31 +102,31 @@ class BucketStore:
         if self.is_conditional:
             return True
         key = f"{PROBES}{os.urandom(8).hex()}"
-        together = Barrier(_WRITERS)
 
-        def write(mode: Any, at_once: bool = False) -> bool:
-            if at_once:
-                together.wait()
+        def write(mode: Any) -> bool:
             return self._write(key, os.urandom(8), mode)
 
         def wins(mode: Any) -> int:
-            return sum(pool.map(write, [mode] * _WRITERS, [True] * _WRITERS))
+            return sum(parallel.each(write, [mode] * _WRITERS, _WRITERS))
 
-        with ThreadPoolExecutor(_WRITERS) as pool:
-            try:
-                if wins("create") != 1 or write("create"):
-                    return False
-                before = self._found(key)[1]
-                return write(before) and not write(before) and wins(self._found(key)[1]) == 1
-            finally:
-                self.remove(key)
+        try:
+            if wins("create") != 1 or write("create"):
+                return False
+            before = self._found(key)[1]
+            return write(before) and not write(before) and wins(self._found(key)[1]) == 1
+        finally:
+            self.remove(key)
 
     def put(self, key: str, data: bytes) -> None:
         """Create an object; see `Store.put`."""
         check_key(key)
         for attempt in range(ATTEMPTS):
             # What the server refused may be a creation that was never answered, or one under way that may fail yet.
-            if self._is_there(key, data) or self._write(key, data, "create"):
+            look = attempt or not self.is_conditional
+            current = self._found(key, max(LIMIT, len(data)))[0] if look else None
+            if current:
+                check_same(self._place(key), current, Digest.of(data))
+            if current or self._write(key, data, "create"):
                 return
             time.sleep(PAUSE * 2**attempt * random.uniform(0.5, 1))
         raise UnavailableError(Problem("the server neither creates it nor has it", file=self._place(key), hint=LOOK))
@@ -162,8 +155,8 @@ class BucketStore:
         if folder:
             check_key(folder)
 
-        def listed(bucket: ObjectStore) -> Sequence[ObjectMeta]:
-            entries: list[ObjectMeta] = []
+        def listed(bucket: ObjectStore) -> Sequence[Any]:
+            entries = list[Any]()
             for page in obstore.list(bucket, folder or None, chunk_size=_PAGE):
                 entries += page
                 check_listed(len(entries), self.address)
@@ -196,13 +189,6 @@ class BucketStore:
             return None, None
         return Digest.of(data), version
 
-    def _is_there(self, key: str, data: bytes) -> bool:
-        """Return whether these bytes are there; other bytes are a `ConflictError`."""
-        current, _ = self._found(key, max(LIMIT, len(data)))
-        if current is not None:
-            check_same(self._place(key), current, Digest.of(data))
-        return current is not None
-
     def _write(self, key: str, data: bytes, mode: Any) -> bool:
         """Write an object, and return False if the server refuses that because of what is there."""
         attributes: Any = {"Content-Type": content_type(key), "Cache-Control": cache_control(key)}
@@ -215,7 +201,7 @@ class BucketStore:
         except _RefusedError:
             return False
         except _UnconditionalError:
-            if mode == "overwrite":
+            if mode == "overwrite" or self.is_conditional:
                 raise
             return self._write(key, data, "overwrite")
         return True
@@ -279,60 +265,6 @@ class _RefusedError(UnavailableError):
 
 class _UnconditionalError(UnavailableError):
     """The server does not write on a condition."""
-
-
-def parse(address: str) -> tuple[str, str]:
-    """Return the bucket, and the prefix in it, of ``scheme://bucket/prefix``, or refuse that without showing it."""
-    scheme, _, rest = address.partition("://")
-    bucket, _, prefix = rest.rstrip("/").partition("/")
-    if not _BUCKET.fullmatch(bucket) or (prefix and not is_key(prefix)):
-        hint = f"write {scheme}://bucket/path; keys and passwords are found as the cloud's own tools find them"
-        raise InputError(Problem("this must be the address of a channel in a bucket", hint=hint))
-    return bucket, prefix
-
-
-def first(*variables: str) -> str:
-    """Return the first of these variables of the environment that is set, or an empty text."""
-    return next((os.environ[name] for name in variables if os.environ.get(name)), "")
-
-
-def client(endpoint: str, trusted: str | None = None) -> dict[str, Any]:
-    """Return obstore's settings of how it talks to a server; proxies it takes from the environment itself.
-
-    ``endpoint`` is empty for the cloud's own one. ``trusted`` is a file or folder of certificate authorities, by
-    default the one that the environment names.
-    """
-    options: dict[str, Any] = {
-        "allow_http": endpoint.startswith("http://"),
-        "connect_timeout": timedelta(seconds=min(10.0, patience())),
-        "read_timeout": timedelta(seconds=min(30.0, patience())),
-        "timeout": timedelta(seconds=patience()),
-    }
-    if trusted := trusted or authorities():
-        place = Path(trusted)
-        files = sorted(path for path in place.iterdir() if path.is_file()) if place.is_dir() else [place]
-        options["root_certificate"] = b"\n".join(file.read_bytes() for file in files)
-    return {
-        **({"endpoint": endpoint} if endpoint else {}),
-        "client_options": options,
-        "retry_config": {
-            "max_retries": ATTEMPTS,
-            "retry_timeout": timedelta(seconds=patience() / 2),
-        },
-    }
-
-
-def opened(make: Callable[[], ObjectStore], address: str) -> ObjectStore:
-    """Return a bucket of obstore, or refuse its settings."""
-    try:
-        return make()
-    except PackyardError:
-        raise
-    except Exception:  # with a text that shows the settings
-        hint = "check the environment variables and files that hold them"
-        raise InputError(
-            Problem("its settings or credentials are incomplete or wrong", file=address, hint=hint)
-        ) from None
 
 
 def content_type(key: str) -> str:

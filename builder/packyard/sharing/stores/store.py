@@ -9,7 +9,7 @@ from shlex import quote
 from typing import NoReturn, Protocol
 
 from packyard.core.digest import Digest
-from packyard.core.errors import ConflictError, InputError, IntegrityError, Problem, UnavailableError
+from packyard.core.errors import ConflictError, InputError, IntegrityError, PackyardError, Problem, UnavailableError
 from packyard.core.files.regular import LIMIT
 
 #: See `patience`.
@@ -89,27 +89,13 @@ class Store(Protocol):
 
 
 class ReadOnly:
-    """The verbs that write, refused: of a store that is only read."""
+    """A store that is only read: its verbs that write are `refuse`, which says why."""
 
-    def keeps_conditions(self) -> bool:
-        """Return that it does not: nothing is written."""
-        return False
+    refusal: PackyardError
 
-    def put(self, key: str, data: bytes) -> None:  # noqa: ARG002  # as `Store` has it
+    def refuse(self, *_: object, **__: object) -> NoReturn:
         """Refuse."""
-        self.refuse()
-
-    def swap(self, key: str, data: bytes, expected: Digest | None) -> None:  # noqa: ARG002  # as `Store` has it
-        """Refuse."""
-        self.refuse()
-
-    def remove(self, key: str) -> None:  # noqa: ARG002  # as `Store` has it
-        """Refuse."""
-        self.refuse()
-
-    def refuse(self) -> NoReturn:
-        """Say why."""
-        raise NotImplementedError
+        raise self.refusal
 
 
 def too_long(place: str, limit: int) -> TooLongError:
@@ -165,10 +151,3 @@ def check_same(place: str, actual: Digest, wanted: Digest) -> None:
     if actual != wanted:
         problem = f"exists with other content: it has {actual}, the new one {wanted}"
         raise ConflictError(Problem(problem, file=place, hint="what is published never changes"))
-
-
-def check_expected(place: str, actual: Digest | None, expected: Digest | None) -> None:
-    """Refuse to swap what has other bytes than expected."""
-    if actual != expected:
-        problem = f"was changed meanwhile: expected {expected or 'nothing'}, found {actual or 'nothing'}"
-        raise ConflictError(Problem(problem, file=place))

@@ -17,7 +17,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass
-from functools import cache
+from functools import cache, partial
 from typing import TYPE_CHECKING
 from zlib import ZLIB_RUNTIME_VERSION
 
@@ -26,8 +26,8 @@ from packyard.core.bundle import record, reference
 from packyard.core.bundle.record import FaultError, Record, checked, list_of, text
 from packyard.core.digest import Digest
 from packyard.core.errors import IntegrityError, Problem
-from packyard.sharing.entry import PROVENANCE, SBOM, SIGSTORE, Identified, bundle_key
-from packyard.sharing.stores.oci.manifest import MANIFEST_TYPE
+from packyard.sharing.entry import PROVENANCE, SBOM, SIGSTORE, IndexEntry, bundle_key
+from packyard.sharing.stores.oci import manifest as manifests
 from packyard.sharing.stores.store import Store, get_or_none
 from packyard.sharing.trust import envelope
 from packyard.sharing.trust.envelope import Opened
@@ -54,23 +54,24 @@ class Statement:
     """What is to be said of a bundle that was made here, by this packyard.
 
     ``inputs`` are the files that were read, below the root of the sources, which have a git ``revision`` and are dirty
-    where one of these files differed from it. ``manifest`` is the digest of the bundle's manifest in registries.
+    where one of these files differed from it.
     """
 
-    bundle: Identified
+    bundle: IndexEntry
     inputs: Mapping[str, Digest]
     revision: Revision | None
     _: KW_ONLY
     sbom: bytes | None = None
-    manifest: Digest | None = None
 
     def payload(self) -> bytes:
         """Return what signatures sign."""
         name, version = self.bundle.name, self.bundle.version
         file = {"name": f"{name}.tar.gz", "digest": _sha256(self.bundle.digest)}
-        subjects: list[dict[str, object]] = [{**file, "annotations": {"tar": self.bundle.tar}}]
-        if self.manifest is not None:
-            subjects.append({"name": name, "digest": _sha256(self.manifest), "mediaType": MANIFEST_TYPE})
+        manifest = {"name": name, "digest": _sha256(Digest.of(manifests.bundle(self.bundle)))}
+        subjects = [
+            {**file, "annotations": {"tar": self.bundle.tar}},
+            {**manifest, "mediaType": manifests.MANIFEST_TYPE},
+        ]
         definition = {
             "buildType": _BUILD,
             "externalParameters": {"name": name, "version": version},
@@ -102,32 +103,15 @@ class Statement:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Provenance:
-    """What a statement says that packyard judges or shows: which bundle it is about, its source, builder and SBOM.
+    """What a statement says that packyard shows of a bundle: its source, builder and SBOM.
 
     ``commit`` is the git commit of the sources, if they were at one; ``dirty`` says that a file differed from it.
     """
 
-    name: str
-    version: str
-    file: Digest
-    tar: Digest
     packyard: str
     commit: str = ""
     dirty: bool = False
     sbom: Digest | None = None
-
-    @classmethod
-    def parse(cls, data: bytes, *, file: str) -> Provenance:
-        """Read a statement, or raise `IntegrityError`; it must be about one bundle, and in the words of `Statement`."""
-        return record.parse_any(data, _read, file=file)
-
-    def check(self, bundle: Identified, *, file: str) -> None:
-        """Raise `IntegrityError` unless it is about this bundle."""
-        about = f"{self.name}@{self.version}, file {self.file}, tar {self.tar}"
-        expected = f"{bundle.name}@{bundle.version}, file {bundle.digest}, tar {bundle.tar}"
-        if about != expected:
-            hint = "get the file that was published"
-            raise IntegrityError(Problem(f"is about {about}, and this is {expected}", file=file, hint=hint))
 
 
 def end(data: bytes) -> str:
@@ -141,13 +125,13 @@ def get(store: Store, name: str, version: str) -> bytes | None:
     return next((data for data in read if data is not None), None)
 
 
-def check_beside(store: Store, bundle: Identified, trusted: Trust) -> Provenance | None:
+def check_beside(store: Store, bundle: IndexEntry, trusted: Trust) -> Provenance | None:
     """Read the statement beside a bundle in a channel; see `check`."""
     data = get(store, bundle.name, bundle.version)
     return check(data, bundle, trusted, what=bundle_key(bundle.name, bundle.version))[0]
 
 
-def check(data: bytes | None, bundle: Identified, trusted: Trust, *, what: str) -> tuple[Provenance | None, Opened]:
+def check(data: bytes | None, bundle: IndexEntry, trusted: Trust, *, what: str) -> tuple[Provenance | None, Opened]:
     """Read the statement of a bundle, if there is one, and who signed it.
 
     It must be about this bundle, and be there where a signature is required. Messages call the bundle ``what``.
@@ -161,9 +145,8 @@ def check(data: bytes | None, bundle: Identified, trusted: Trust, *, what: str) 
     file = f"{what}{end(data)}"
     if len(data) > LIMIT:
         raise IntegrityError(Problem(f"is larger than {LIMIT} bytes", file=file))
-    statement, opened = open(data, trusted, file=file)
-    statement.check(bundle, file=file)
-    return statement, opened
+    opened = envelope.open(data, trusted, file=file)
+    return record.parse_any(opened.payload, partial(_read, bundle, file), file=file), opened
 
 
 @cache
@@ -176,13 +159,8 @@ def _installed() -> Mapping[str, str]:
     return {**versions, "Python": python_version(), "zlib": ZLIB_RUNTIME_VERSION}
 
 
-def open(data: bytes, trusted: Trust, *, file: str) -> tuple[Provenance, Opened]:
-    """Read a statement, signed or not; signatures are treated as `envelope.open` does."""
-    opened = envelope.open(data, trusted, file=file)
-    return Provenance.parse(opened.payload, file=file), opened
-
-
-def _read(fields: Record) -> Provenance:
+def _read(bundle: IndexEntry, file: str, fields: Record) -> Provenance:
+    """Read a statement in the words of `Statement`, which must be about this bundle."""
     _expect(fields, "_type", STATEMENT)
     _expect(fields, "predicateType", _PREDICATE)
     predicate = fields.take("predicate", Record)
@@ -194,14 +172,17 @@ def _read(fields: Record) -> Provenance:
     subjects = _named(fields, "subject", f"{name}.tar.gz")
     if not subjects:
         raise FaultError("must be one, found 0", f"subject {name}.tar.gz")
+    version = parameters.take("version", checked(reference.check_version))
+    tar = subjects[0].take("annotations", Record).take("tar", record.digest)
+    about = f"{name}@{version}, file {_digest_of(subjects[0])}, tar {tar}"
+    expected = f"{bundle.name}@{bundle.version}, file {bundle.digest}, tar {bundle.tar}"
+    if about != expected:
+        hint = "get the file that was published"
+        raise IntegrityError(Problem(f"is about {about}, and this is {expected}", file=file, hint=hint))
     sources = _named(definition, "resolvedDependencies", _SOURCE)
     commit, dirty = _commit(sources[0]) if sources else ("", False)
     sboms = _named(details, "byproducts", f"{name}.tar.gz{SBOM}")
     return Provenance(
-        name=name,
-        version=parameters.take("version", checked(reference.check_version)),
-        file=_digest_of(subjects[0]),
-        tar=subjects[0].take("annotations", Record).take("tar", record.digest),
         packyard=builder.take("version", Record).take("packyard", text),
         commit=commit,
         dirty=dirty,

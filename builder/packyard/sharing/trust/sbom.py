@@ -18,23 +18,12 @@ if TYPE_CHECKING:
 
 _DOCUMENT, _PACKAGE = "SPDXRef-DOCUMENT", "SPDXRef-Package"
 _UNSAID = "NOASSERTION"
-_LICENSES = {"licenseConcluded": _UNSAID, "copyrightText": _UNSAID}
 
 
 def to_bytes(bundle: Bundle, supplier: str = "") -> bytes:
     """Return the SBOM of a bundle; ``supplier`` is the organization that publishes it."""
     name, version = bundle.manifest.name, bundle.manifest.version
     containers = [_image(number, image) for number, image in enumerate(bundle.manifest.images, start=1)]
-    package = {
-        "SPDXID": _PACKAGE,
-        "name": name,
-        "versionInfo": version,
-        "supplier": f"Organization: {supplier}" if supplier else _UNSAID,
-        "downloadLocation": _UNSAID,
-        "filesAnalyzed": False,
-        "licenseDeclared": _UNSAID,
-        **_LICENSES,
-    }
     document = {
         "spdxVersion": "SPDX-2.3",
         "dataLicense": "CC0-1.0",
@@ -42,7 +31,7 @@ def to_bytes(bundle: Bundle, supplier: str = "") -> bytes:
         "name": f"{name}-{version}",
         "documentNamespace": f"urn:packyard:{name}:{quote(version, safe='')}:{bundle.tar.hex}",
         "creationInfo": {"created": _time(), "creators": ["Tool: packyard"]},
-        "packages": [package, *containers],
+        "packages": [_package(_PACKAGE, name, version, supplier), *containers],
         "relationships": [
             _related(_DOCUMENT, "DESCRIBES", _PACKAGE),
             *(_related(_PACKAGE, "DEPENDS_ON", str(image["SPDXID"])) for image in containers),
@@ -51,27 +40,29 @@ def to_bytes(bundle: Bundle, supplier: str = "") -> bytes:
     return record.to_bytes(document)
 
 
+def _package(identifier: str, name: str, version: str, supplier: str) -> dict[str, object]:
+    return {
+        "SPDXID": identifier,
+        "name": name,
+        "versionInfo": version,
+        "supplier": f"Organization: {supplier}" if supplier else _UNSAID,
+        "filesAnalyzed": False,
+        **dict.fromkeys(("downloadLocation", "licenseDeclared", "licenseConcluded", "copyrightText"), _UNSAID),
+    }
+
+
 def _image(number: int, image: str) -> dict[str, object]:
     named = images.parse(image)
     repository, tag, digest = named.name, named.tag, named.digest
-    fields: dict[str, object] = {
-        "SPDXID": f"SPDXRef-Image-{number}",
-        "name": repository,
-        "supplier": f"Organization: {repository.rpartition('/')[0] or 'docker.io/library'}",
-        "downloadLocation": _UNSAID,
-        "filesAnalyzed": False,
-        "primaryPackagePurpose": "CONTAINER",
-        "licenseDeclared": _UNSAID,
-        **_LICENSES,
-    }
-    fields["versionInfo"] = digest or tag or "latest"
+    supplier = repository.rpartition("/")[0] or "docker.io/library"
+    fields = _package(f"SPDXRef-Image-{number}", repository, digest or tag or "latest", supplier)
     if digest:
         fields["checksums"] = [{"algorithm": "SHA256", "checksumValue": digest.partition(":")[2]}]
     query = [f"repository_url={quote(repository, safe='')}", *([f"tag={quote(tag, safe='')}"] if tag else [])]
     locator = f"pkg:oci/{quote(repository.rpartition('/')[2].lower(), safe='')}"
     locator += (f"@{quote(digest, safe='')}" if digest else "") + f"?{'&'.join(query)}"
     reference = {"referenceCategory": "PACKAGE-MANAGER", "referenceType": "purl", "referenceLocator": locator}
-    return {**fields, "externalRefs": [reference]}
+    return {**fields, "primaryPackagePurpose": "CONTAINER", "externalRefs": [reference]}
 
 
 def _related(subject: str, how: str, related: str) -> dict[str, str]:

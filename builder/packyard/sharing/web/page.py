@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 INDEX, MISSING = "index.html", "404.html"
 FOLDER = "web/p/"
 _LIMIT = 16 * 1024 * 1024  # bytes of an index.html
+_TEMPLATES = Path(__file__).parent / "templates"
 _OURS = b'<meta name="generator" content="packyard">'
 
 #: What a template says of a package: `cli.sharing.web_content` makes them.
@@ -46,13 +47,13 @@ def files(packages: Sequence[Fields], *, address: str = "", bundles: str = "") -
     ``address`` is that of the channel in commands (empty: where the page is read), ``bundles`` where bundles lie.
     """
     page = {"address": address, "bundles": bundles}
-    made = {f"web/{name}": (_folder() / name).read_bytes() for name in ("page.css", "page.js")}
+    made = {f"web/{name}": (_TEMPLATES / name).read_bytes() for name in ("page.css", "page.js")}
     package_page = _templates().get_template("package.html")
     for package in packages:
         made[key(package["name"])] = package_page.render(page=page, package=package, root="../../").encode()
     listed = [package for package in packages if package["latest"]]
     made[INDEX] = _templates().get_template("list.html").render(page=page, packages=listed, root="").encode()
-    made[MISSING] = (_folder() / MISSING).read_bytes()
+    made[MISSING] = (_TEMPLATES / MISSING).read_bytes()
     return made
 
 
@@ -78,16 +79,12 @@ def check(store: Store) -> None:
                 raise InputError(Problem("is there already, and is not packyard's", file=file, hint=hint))
 
 
-def _folder() -> Path:
-    return Path(__file__).parent / "templates"
-
-
 @cache
 def _templates() -> Environment:
     from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
     made = Environment(
-        loader=FileSystemLoader(_folder()),
+        loader=FileSystemLoader(_TEMPLATES),
         autoescape=True,
         undefined=StrictUndefined,
         trim_blocks=True,

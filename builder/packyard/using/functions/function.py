@@ -37,38 +37,29 @@ class _Answer:
     results: Sequence[Result] = ()
     planned: Planned = ()
 
-    @property
-    def failed(self) -> bool:
-        return any(result.severity == "error" for result in self.results)
-
 
 @dataclass(frozen=True, slots=True)
 class FunctionOutput:
-    """What a function printed, and what it has to say; ``failed`` asks for exit code 1."""
+    """What a function printed, and what it has to say."""
 
     output: bytes
-    results: tuple[Result, ...]
-    failed: bool = False
+    results: Sequence[Result]
+
+    @property
+    def failed(self) -> bool:
+        """Whether the exit code is 1."""
+        return any(result.severity == "error" for result in self.results)
 
 
 def run(name: str, data: bytes) -> FunctionOutput:
     """Run a function of `FUNCTIONS` on a ResourceList; raises `InputError` for anything else."""
     resources = ResourceList(data)
-    function, prefix = FUNCTIONS[name]
     try:
-        answer = function(resources)
+        answer = FUNCTIONS[name](resources)
     except InputError as error:
-        answer = _Answer(results=[Result(message=prefix + _told(error), severity="error")])
-    if answer.failed:
-        return FunctionOutput(resources.with_results([], answer.results), tuple(answer.results), failed=True)
-    output = resources.with_results(answer.edits, answer.results, answer.planned)
-    return FunctionOutput(output, tuple(answer.results))
-
-
-def _told(error: InputError) -> str:
-    """Say the first problem: one of an object in kpt's words, as a result has its place; any other with its file."""
-    first = error.problems[0]
-    return first.message if first.file == NAME else str(first)
+        first = error.problems[0]  # in kpt's words where it is of an object, whose place the result has
+        answer = _Answer(results=[_error(name, first.message if first.file == NAME else str(first))])
+    return FunctionOutput(resources.with_results(answer.edits, answer.results, answer.planned), answer.results)
 
 
 def _apply_setters(resources: ResourceList) -> _Answer:
@@ -79,13 +70,14 @@ def _apply_setters(resources: ResourceList) -> _Answer:
     hint = "packyard fn list-setters lists the names"
     if resources.has_setters_of_krmfiles:
         hint = "packyard set DIR sets those of a Krmfile"
-    hints = ((name, suggest(name, known) or hint) for name in values if name not in known)
-    errors = [_error(f'setter "{name}" is not found ({hint})') for name, hint in hints]
-    return _Answer(results=[*(errors or [_error("there are no values to set")]), *_blind(resources)])
+    unknown = [name for name in values if name not in known]
+    messages = [f'setter "{name}" is not found ({suggest(name, known) or hint})' for name in unknown]
+    errors = [_error("apply-setters", message) for message in messages or ["there are no values to set"]]
+    return _Answer(results=[*errors, *_blind(resources)])
 
 
-def _error(message: str) -> Result:
-    return Result(message="failed to apply setters: " + message, severity="error")
+def _error(name: str, message: str) -> Result:
+    return Result(message=f"failed to {name.replace('-', ' ')}: {message}", severity="error")
 
 
 def _set(resources: ResourceList, values: Mapping[str, str]) -> _Answer:
@@ -102,25 +94,13 @@ def _set(resources: ResourceList, values: Mapping[str, str]) -> _Answer:
             message = f"set field value to {double_quoted(setting.new)}"
             results.append(Result(message=message, item=item, field_path=setting.path, values=shown))
         if any(isinstance(each.node, Collection) and not (each.node.flow or each.shows) for each in settings):
-            comment_edits = _let_comments_go(item)
-            edits += comment_edits
-            results += [_let_go(item)] if comment_edits else []
+            # An orchestrator copies the comment of a key whose list became ``[]`` to the field behind it, where it
+            # would set that field. It leaves an item alone without the annotations that pair it with its input.
+            unpaired = remove(item.annotations, ID_ANNOTATIONS) if item.annotations else []
+            edits += unpaired
+            message = "a list became empty: comments of this object are as the function wrote them"
+            results += [Result(message=message, severity="warning", item=item)] if unpaired else []
     return _Answer(edits, results, planned)
-
-
-def _let_comments_go(item: ResourceItem) -> list[Edit]:
-    """Take out what pairs an item with its input.
-
-    An orchestrator copies the comment of a key whose list became ``[]`` to the field behind it, where it would set that
-    field; an item without these annotations is left alone.
-    """
-    annotations = item.annotations
-    return remove(annotations, ID_ANNOTATIONS) if annotations else []
-
-
-def _let_go(item: ResourceItem) -> Result:
-    message = "a list became empty: comments of this object are as the function wrote them"
-    return Result(message=message, severity="warning", item=item)
 
 
 def _blind(resources: ResourceList) -> list[Result]:
@@ -153,10 +133,8 @@ def _create_setters(resources: ResourceList) -> _Answer:
 
 def _is_config(resources: ResourceList, item: ResourceItem) -> bool:
     """Say whether an item is the function's own configuration."""
-    if resources.config is None:
-        return False
-    config = ResourceItem(resources.config)
-    return (config.reference, config.path) == (item.reference, item.path)
+    config = ResourceItem(resources.config) if resources.config else None
+    return config is not None and (config.reference, config.path) == (item.reference, item.path)
 
 
 def _list_setters(resources: ResourceList) -> _Answer:
@@ -177,20 +155,21 @@ def _line(setter: Setter, count: int) -> str:
 
 def _given(items: Iterable[ResourceItem]) -> dict[str, str]:
     """Return what the root's Kptfile gives setters: nothing at all where one of its functions has no values."""
-    files = {item.path: item.root for item in reversed(list(items))}
+    files = {item.path: item.root for item in reversed(list(items)) if item.path}
     values: dict[str, str] = {}
     for mutator in kptfile.find_mutators(files.get(KPTFILE)):
-        config = files.get(mutator.config_path) if mutator.config_path else None
-        data = mutator.config_map or (config.mapping("data") if config else None)
-        if mutator.config_map is None and config is None:
-            return {}
+        path, data = mutator.text("configPath"), mutator.mapping("configMap")
+        if data is None:
+            if path not in files:
+                return {}
+            data = files[path].mapping("data")
         values |= {entry.name: config_text(entry.value) for entry in entries(data)}
     return values
 
 
-#: Each function, and what its errors begin with.
-FUNCTIONS: Mapping[str, tuple[Callable[[ResourceList], _Answer], str]] = {
-    "apply-setters": (_apply_setters, "failed to apply setters: "),
-    "create-setters": (_create_setters, "failed to create setters: "),
-    "list-setters": (_list_setters, "failed to list setters: "),
+#: Each function by its name.
+FUNCTIONS: Mapping[str, Callable[[ResourceList], _Answer]] = {
+    "apply-setters": _apply_setters,
+    "create-setters": _create_setters,
+    "list-setters": _list_setters,
 }

@@ -51,13 +51,11 @@ class Result:
         return fields
 
 
+@dataclass(frozen=True, slots=True)
 class ResourceItem:
     """One object of the list, with the file that the orchestrator says it comes from."""
 
-    __slots__ = ("root",)
-
-    def __init__(self, root: MappingNode) -> None:
-        self.root = root
+    root: MappingNode
 
     @property
     def annotations(self) -> MappingNode | None:
@@ -78,10 +76,9 @@ class ResourceItem:
     @property
     def reference(self) -> dict[str, str]:
         """What names it: apiVersion, kind, name and, if it has one, namespace."""
-        metadata = self.root.mapping("metadata")
-        names = {key: metadata.text(key) if metadata else "" for key in ("name", "namespace")}
-        reference = {"apiVersion": self.root.text("apiVersion"), "kind": self.root.text("kind"), "name": names["name"]}
-        return {**reference, "namespace": names["namespace"]} if names["namespace"] else reference
+        reference = {key: self.root.text(key) for key in ("apiVersion", "kind")}
+        reference |= {key: self.root.text("metadata", key) for key in ("name", "namespace")}
+        return {key: text for key, text in reference.items() if text or key != "namespace"}
 
     def _annotation(self, names: Iterable[str]) -> str:
         annotations = self.annotations

@@ -9,28 +9,18 @@ the old one, so that a patch without a comment unbinds the setter; comments abov
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import partial
 
 from packyard.core.errors import BeyondError, InputError, Problem, suggest
 from packyard.core.kubernetes.fieldtypes import Step, merge_keys
-from packyard.core.yaml.document import entries, only, walk
+from packyard.core.yaml.document import entries, walk
 from packyard.core.yaml.make import clone, like, scalar
-from packyard.core.yaml.node import (
-    Child,
-    Collection,
-    Comment,
-    Document,
-    Entry,
-    Item,
-    MappingNode,
-    Node,
-    Scalar,
-    SequenceNode,
-)
+from packyard.core.yaml.node import Child, Collection, Comment, Entry, Item, MappingNode, Node, Scalar, SequenceNode
 from packyard.core.yaml.pointer import steps
-from packyard.core.yaml.values import YAML11_BOOLEANS, implicit_type, is_null, type_of
+from packyard.core.yaml.values import YAML11_BOOLEANS, is_null, to_value, type_of
 
 #: What the operations on one object copy or move at most, and how deep they lead.
 MAX_COPIED, MAX_STEPS, MAX_DEPTH = 50_000, 64, 200
@@ -69,22 +59,6 @@ class Copies:
             if isinstance(child, Collection):
                 todo += [(part.value, depth + 1) for part in child.children]
         return clone(node)
-
-
-def filled(documents: Iterable[Document]) -> list[Document]:
-    """Return the documents of a patch that are not empty."""
-    return [document for document in documents if document.root is not None and not is_null(document.root)]
-
-
-def only_document(documents: Sequence[Document], name: str) -> Document:
-    """Return the one document of a patch that is not empty; kustomize looks for operations in the first one alone."""
-    document = only(filled(documents), name)
-    first = next(document.root for document in documents if document.root is not None)
-    if isinstance(document.root, SequenceNode) and document.root is not first:
-        raise InputError(
-            document.root.problem("operations must be in the first document, or kustomize passes them over")
-        )
-    return document
 
 
 def apply_operations(root: MappingNode, operations: SequenceNode, copies: Copies) -> None:
@@ -176,9 +150,7 @@ class _Place:
     def has(self, value: Node) -> bool:
         """Say whether the value there is equal to one; what is missing is equal to null, as kustomize has it."""
         child = self._child(self.parent, self.last)
-        if child is None:
-            return is_null(value)
-        return _plain(child.value) == _plain(value)
+        return is_null(value) if child is None else _json(child.value) == _json(value)
 
     def add(self, value: Node, comment: Comment | None) -> None:
         """Add an entry, or replace it; insert an item before the one at an index, or behind the last at ``-``."""
@@ -361,14 +333,10 @@ class _Merge:
             elif other is None:
                 front.append(like(item, partial(self._new, path=(*path, 0))))
             else:
-                self._element(other, item.value, (*path, 0))
+                if isinstance(other.value, MappingNode) and isinstance(item.value, MappingNode):
+                    self.mapping(other.value, item.value, (*path, 0))
                 front += [] if stays else [other]
         old.children = [*front, *(item for item in old.items if not any(item is other for other in (*front, *gone)))]
-
-    def _element(self, known_item: Item, value: Node, path: tuple[Step, ...]) -> None:
-        """Merge a patch into an element of a list; of one without keys nothing is left to say."""
-        if isinstance(known_item.value, MappingNode) and isinstance(value, MappingNode):
-            self.mapping(known_item.value, value, path)
 
 
 def _partial(node: Node, first: str, keys: list[str]) -> BeyondError:
@@ -383,20 +351,15 @@ def _is_directed(node: Node) -> bool:
 
 
 def _refuse_directives(node: Node) -> None:
-    for child in node.children if isinstance(node, Collection) else ():
-        _refuse_directive(child)
-        _refuse_directives(child.value)
+    for child in walk(node):
+        for entry in entries(child):
+            _refuse_directive(entry)
 
 
-def _refuse_directive(child: Child) -> None:
-    if isinstance(child, Entry) and child.name.startswith("$"):
-        raise InputError(child.key.problem(f"{child.name} is not supported", "use an RFC 6902 patch"))
+def _refuse_directive(entry: Entry) -> None:
+    if entry.name.startswith("$"):
+        raise InputError(entry.key.problem(f"{entry.name} is not supported", "use an RFC 6902 patch"))
 
 
-def _plain(node: Node) -> object:
-    if isinstance(node, MappingNode):
-        return {entry.name: _plain(entry.value) for entry in node.entries}
-    if isinstance(node, SequenceNode):
-        return [_plain(item.value) for item in node.items]
-    assert isinstance(node, Scalar)
-    return (node.value, implicit_type(node.value) if node.style == "plain" else "string")
+def _json(node: Node) -> str:
+    return json.dumps(to_value(node), sort_keys=True)

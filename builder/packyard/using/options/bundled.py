@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from posixpath import dirname
 
 from packyard.core.bundle.bundle import Bundle
+from packyard.core.bundle.manifest import ShippedUseCase
 from packyard.core.errors import InputError
 from packyard.core.kubernetes import kustomization
 from packyard.core.yaml.document import source_of
@@ -16,14 +17,12 @@ from packyard.using.setters.krmfile import NAME as KRMFILE
 from packyard.using.setters.krmfile import parse_krmfile
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class BundledUseCase:
-    """A use case; ``setters`` are in the order of its Krmfile, ``after`` are the paths of those that run before it."""
+    """A use case, what packyard.json says of it, and its setters in the order of its Krmfile."""
 
     path: str
-    description: str
-    after: tuple[str, ...]
-    requires: tuple[str, ...]
+    shipped: ShippedUseCase
     setters: tuple[Setter, ...]
 
     @property
@@ -34,14 +33,8 @@ class BundledUseCase:
 
 def use_case(bundle: Bundle, path: str) -> BundledUseCase:
     """Return a use case by its path in packyard.json."""
-    described = bundle.manifest.use_cases[path]
-    return BundledUseCase(
-        path=path,
-        description=described.description,
-        after=described.after,
-        requires=described.requires,
-        setters=_setters(bundle.files.get(f"{path}/{KRMFILE}"), f"{bundle.name}/{path}/{KRMFILE}"),
-    )
+    setters = _setters(bundle.files.get(f"{path}/{KRMFILE}"), f"{bundle.name}/{path}/{KRMFILE}")
+    return BundledUseCase(path, bundle.manifest.use_cases[path], setters)
 
 
 def options(bundle: Bundle) -> list[tuple[str, str]]:

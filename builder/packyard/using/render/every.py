@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import itertools
 import os
 import shutil
 import tempfile
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
@@ -21,6 +22,7 @@ from packyard.using.setters.krmfile import NAME
 from packyard.using.setting import set_values
 
 Values = Mapping[str, Sequence[str]]
+_LEFT_OUT = ".git"
 
 
 def find(directory: Path) -> list[str]:
@@ -60,11 +62,11 @@ def with_values(directory: Path, values: Values, command: str = "", *, enabling:
     with tempfile.TemporaryDirectory(prefix="packyard-") as folder:
         copied = Path(os.path.realpath(folder), "package")
         copy = copied / os.path.relpath(os.path.realpath(directory), root)
-        is_left_out = _within_bounds(package)
         try:
+            _check_size(tops, package)
             for top in tops:
                 if not os.path.lexists(target := copied / os.path.relpath(top, root)):
-                    shutil.copytree(top, target, symlinks=True, ignore=is_left_out)
+                    shutil.copytree(top, target, symlinks=True, ignore=shutil.ignore_patterns(_LEFT_OUT))
         except shutil.Error as error:
             failed = (Problem(f"cannot be copied: {reason}", file=file) for file, _, reason in error.args[0])
             raise UnavailableError(*failed) from error
@@ -90,23 +92,17 @@ def _elsewhere(directory: Path, package: str) -> Iterator[str]:
                     yield real
 
 
-def _within_bounds(package: str) -> Callable[[str, list[str]], Collection[str]]:
-    """Return what tells `shutil.copytree` what not to copy, and refuses what is more than a package can be."""
-    entries, size = LIMITS.entries, LIMITS.total_size
-
-    def ignored(folder: str, names: list[str]) -> Collection[str]:
-        nonlocal entries, size
-        kept = [name for name in names if name != ".git"]
-        entries -= len(kept)
-        size -= sum(os.lstat(f"{folder}/{name}").st_size for name in kept)
-        if entries < 0 or size < 0:
+def _check_size(tops: Iterable[str], package: str) -> None:
+    """Refuse to copy more than a package can be."""
+    entries = size = 0
+    for folder, folders, files in itertools.chain.from_iterable(map(os.walk, tops)):
+        folders[:] = [name for name in folders if name != _LEFT_OUT]
+        entries += len(folders) + len(files)
+        size += sum(os.lstat(f"{folder}/{name}").st_size for name in files)
+        if entries > LIMITS.entries or size > LIMITS.total_size:
             most = f"more than {LIMITS.entries} files and folders, or {LIMITS.total_size} bytes"
-            raise InputError(
-                Problem(f"has {most}", file=package, hint="name the folder of a package, or of a use case")
-            )
-        return {*names} - {*kept}
-
-    return ignored
+            hint = "name the folder of a package, or of a use case"
+            raise InputError(Problem(f"has {most}", file=package, hint=hint))
 
 
 def write(rendered: Mapping[str, bytes], out_dir: Path) -> list[Path]:

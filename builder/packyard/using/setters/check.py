@@ -82,11 +82,7 @@ def breaches(setter: Setter, texts: Sequence[str]) -> Iterator[Breach]:
 
 def is_text(value: str) -> bool:
     """Say whether a value can be written in UTF-8; other bytes of a command line, and half a surrogate pair, cannot."""
-    try:
-        value.encode()
-    except UnicodeEncodeError:
-        return False
-    return True
+    return value.isascii() or re.search("[\ud800-\udfff]", value) is None
 
 
 def items_of(schema: Mapping[str, object]) -> Mapping[str, object]:
@@ -132,7 +128,7 @@ def _of_value(text: str, schema: Mapping[str, object]) -> Iterator[Breach]:
     if isinstance(value, int | float) and not isinstance(value, bool):
         yield from _of_number(value, schema)
     form = _form(types, schema)
-    if form and numbers.is_read_as_number(text) and not form.fullmatch(text):
+    if form and implicit_type(text) in ("integer", "number") and not form.fullmatch(text):
         yield Breach("decimal", strict=True)
     choices = schema.get("enum")
     if isinstance(choices, list) and not any(
@@ -158,11 +154,8 @@ def _is(value: object, kind: str) -> bool:
 
 
 def _of_text(text: str, schema: Mapping[str, object]) -> Iterator[Breach]:
-    longest, shortest, pattern = schema.get("maxLength"), schema.get("minLength"), schema.get("pattern")
-    if isinstance(longest, int) and len(text) > longest:
-        yield Breach("maxLength", longest)
-    if isinstance(shortest, int) and len(text) < shortest:
-        yield Breach("minLength", shortest)
+    yield from _of_size(len(text), schema, "Length")
+    pattern = schema.get("pattern")
     if isinstance(pattern, str):
         from packyard.using.setters import regexp  # slow to import, and not all definitions have a pattern
 
@@ -174,6 +167,14 @@ def _of_text(text: str, schema: Mapping[str, object]) -> Iterator[Breach]:
             yield Breach("pattern", pattern)
     if text and not _has_format(text, schema):
         yield Breach("format", schema["format"])
+
+
+def _of_size(size: int, schema: Mapping[str, object], unit: str) -> Iterator[Breach]:
+    most, least = schema.get(f"max{unit}"), schema.get(f"min{unit}")
+    if isinstance(most, int) and size > most:
+        yield Breach(f"max{unit}", most)
+    if isinstance(least, int) and size < least:
+        yield Breach(f"min{unit}", least)
 
 
 def _has_format(text: str, schema: Mapping[str, object]) -> bool:
@@ -204,10 +205,6 @@ def _form(types: Sequence[str], schema: Mapping[str, object]) -> re.Pattern[str]
 
 
 def _of_list(values: Sequence[str], schema: Mapping[str, object]) -> Iterator[Breach]:
-    most, least = schema.get("maxItems"), schema.get("minItems")
-    if isinstance(most, int) and len(values) > most:
-        yield Breach("maxItems", most)
-    if isinstance(least, int) and len(values) < least:
-        yield Breach("minItems", least)
+    yield from _of_size(len(values), schema, "Items")
     if schema.get("uniqueItems") is True and len(set(values)) < len(values):
         yield Breach("uniqueItems")

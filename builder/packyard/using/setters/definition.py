@@ -108,9 +108,9 @@ class Substitution(NamedTuple):
 
 
 class _Resolved(NamedTuple):
-    """A substitution resolved: what its markers stand for, its setters, and how many are in one another."""
+    """A substitution resolved: its text, the setters that it is made of, and how many are in one another."""
 
-    targets: Sequence[tuple[str, Setter | Substitution]]
+    text: str
     setters: frozenset[str]
     depth: int
 
@@ -124,7 +124,6 @@ class Definitions:
         self.setters = setters
         self.substitutions = substitutions
         self._resolved: dict[str, _Resolved] = {}
-        self._texts: dict[str, str] = {}
         self._work = 0
 
     def resolve(self, reference: DefinitionRef) -> Setter | Substitution | None:
@@ -141,7 +140,7 @@ class Definitions:
         Raises `InputError` where a marker refers to nothing, for a substitution that contains itself or too many others
         within one another, and for a text that is too long.
         """
-        text = self._text(substitution)
+        text = self._resolve(substitution).text
         self._count(substitution, len(text))
         return text
 
@@ -172,8 +171,7 @@ class Definitions:
             raise InputError(substitution.problem(f"cyclic substitution detected with name {name}"))
         if len(within) == _DEEPEST:
             raise InputError(self._too_deep(self.substitutions.get(within[0], substitution)))
-        targets: list[tuple[str, Setter | Substitution]] = []
-        setters, depth = frozenset[str](), 1
+        text, setters, depth = substitution.pattern, frozenset[str](), 1
         for marker, reference in substitution.markers:
             target = self.resolve(reference) if reference else None
             if target is None:
@@ -181,36 +179,23 @@ class Definitions:
                 message = f"marker {marker!r} of substitution {name!r} refers to {what}"
                 raise InputError(substitution.problem(message))
             if isinstance(target, Setter):
-                setters |= {target.name}
+                new, setters = target.text, setters | {target.name}
             else:
                 below = self._resolve(target, (*within, name))
-                setters, depth = setters | below.setters, max(depth, below.depth + 1)
-            targets.append((marker, target))
+                new, setters, depth = below.text, setters | below.setters, max(depth, below.depth + 1)
+            length = len(text) + text.count(marker) * (len(new) - len(marker))
+            if length > _LONGEST:
+                raise InputError(substitution.problem(f"substitution {name} yields more than {_LONGEST} characters"))
+            self._count(substitution, length)
+            text = text.replace(marker, new)
         if depth > _DEEPEST:
             raise InputError(self._too_deep(substitution))
-        self._resolved[name] = _Resolved(targets, setters, depth)
+        self._resolved[name] = _Resolved(text, setters, depth)
         return self._resolved[name]
 
     def _too_deep(self, substitution: Substitution) -> Problem:
         message = f"substitution {substitution.name} holds more than {_DEEPEST - 1} others, one within another"
         return substitution.problem(message, "write out what some of them stand for")
-
-    def _text(self, substitution: Substitution) -> str:
-        """Replace the markers of a pattern by the texts of their targets."""
-        if substitution.name in self._texts:
-            return self._texts[substitution.name]
-        text = substitution.pattern
-        for marker, target in self._resolve(substitution).targets:
-            new = target.text if isinstance(target, Setter) else self._text(target)
-            length = len(text) + text.count(marker) * (len(new) - len(marker))
-            if length > _LONGEST:
-                raise InputError(
-                    substitution.problem(f"substitution {substitution.name} yields more than {_LONGEST} characters")
-                )
-            self._count(substitution, length)
-            text = text.replace(marker, new)
-        self._texts[substitution.name] = text
-        return text
 
     def _count(self, substitution: Substitution, length: int) -> None:
         """Count the characters of all texts, and refuse too many: one long text may stand in many fields."""

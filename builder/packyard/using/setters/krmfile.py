@@ -110,17 +110,12 @@ class Krmfile:
         """Refuse to record a value in what an alias repeats elsewhere."""
         on_the_way = [definition, definition.get("x-k8s-cli"), entry, *(child.value for child in entry.entries)]
         on_the_way.append(definition.get("description"))
-        shared = [node for node in on_the_way if isinstance(node, Scalar | Collection) and node.anchor]
-        if not shared:
-            return
-        used = aliased(self.documents[:1])
+        anchored = [node for node in on_the_way if isinstance(node, Scalar | Collection) and node.anchor]
+        used = aliased(self.documents[:1]) if anchored else set()
+        hint = "setting it would change that too: write the value out where the alias stands"
         refuse(
-            node.problem(
-                f"the definition of {name!r} has the anchor &{node.anchor}, which an alias uses: "
-                "setting it would change that too",
-                "write the value out where the alias stands",
-            )
-            for node in shared
+            node.problem(f"the definition of {name!r} has the anchor &{node.anchor}, which an alias uses", hint)
+            for node in anchored
             if node.anchor in used
         )
 
@@ -132,16 +127,14 @@ def parse_krmfile(source: Source, memo: Memo | None = None) -> Krmfile:
 
 def _section(root: MappingNode) -> MappingNode | None:
     """Return ``openAPI.definitions``; None where it is missing or null, as kustomize allows."""
-    node: Node = root
+    node = root
     for name in ("openAPI", "definitions"):
-        assert isinstance(node, MappingNode)
         value = node.get(name)
         if value is None or is_null(value):
             return None
         if not isinstance(value, MappingNode):
             raise InputError(value.problem(f"{name} must be a mapping"))
         node = value
-    assert isinstance(node, MappingNode)
     return node
 
 
@@ -157,7 +150,7 @@ def _bodies(
 
 
 def _parse_setter(name: str, definition: MappingNode, body: MappingNode, entry: Entry) -> Setter:
-    enum_values = body.mapping("enumValues")
+    enum = body.mapping("enumValues")
     listed = body.get("listValues")
     schema = {member.name: to_value(member.value) for member in definition.entries if not member.name.startswith("x-")}
     return Setter(
@@ -171,9 +164,7 @@ def _parse_setter(name: str, definition: MappingNode, body: MappingNode, entry: 
         set_by=body.text("setBy"),
         default=definition.text("default") if definition.get("default") else None,
         example=definition.text("example") if definition.get("example") else None,
-        enum_values={member.name: enum_values.text(member.name) for member in enum_values.entries}
-        if enum_values
-        else {},
+        enum_values={member.name: enum.text(member.name) for member in enum.entries} if enum else {},
         schema=schema,
         file=entry.key.source.name,
         line=entry.key.source.locate(entry.start)[0],

@@ -10,8 +10,6 @@ import re
 from contextlib import suppress
 from typing import TypeGuard
 
-from packyard.core.yaml.values import implicit_type
-
 WHOLE = re.compile(r"0|-?[1-9][0-9]*")
 DECIMAL = re.compile(r"-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][-+]?[0-9]+)?")
 _MOST_DIGITS = 19  # of a number of 64 bits
@@ -30,11 +28,6 @@ def is_multiple(value: float, step: float) -> bool:
     from fractions import Fraction  # slow to import, and seldom asked for
 
     return math.isfinite(value) and Fraction(repr(value)) % Fraction(repr(step)) == 0
-
-
-def is_read_as_number(text: str) -> bool:
-    """Say whether a text is a number to a reader of YAML, in whatever form."""
-    return bool(text) and implicit_type(text) in ("integer", "number")
 
 
 def is_too_large(text: str) -> bool:

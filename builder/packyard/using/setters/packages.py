@@ -8,7 +8,7 @@ Krmfile. kustomize knows no Kptfile, so that below a Krmfile only one with defin
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -123,7 +123,7 @@ def read_package(tree: Tree, package: str, where: str | None = None) -> PackageF
 def read_resources(tree: Tree, package: str, *, below_too: bool = False) -> dict[str, bytes]:
     """Read the resource files of a directory, which need not be a package; ``below_too`` those of packages below it."""
     prefix = f"{package}/" if package else ""
-    ignored = _Ignore(tree, prefix)
+    ignores = _read_ignore(tree, f"{prefix}.krmignore")
     kpt = tree.has(prefix + KPTFILE) and not tree.has(prefix + NAME)
     resources: dict[str, bytes] = {}
     for folder, folders, files in tree.walk(package):
@@ -131,11 +131,10 @@ def read_resources(tree: Tree, package: str, *, below_too: bool = False) -> dict
         folders[:] = [
             name
             for name in folders
-            if (below_too or not _is_package(tree, f"{prefix}{below}{name}/", kpt))
-            and not ignored(below + name, folder=True)
+            if (below_too or not _is_package(tree, f"{prefix}{below}{name}/", kpt)) and not ignores(f"{below}{name}/")
         ]
         for name in files:
-            if name.endswith((".yaml", ".yml")) and not ignored(below + name, folder=False):
+            if name.endswith((".yaml", ".yml")) and not ignores(below + name):
                 resources[below + name] = tree.read(prefix + below + name)
     return resources
 
@@ -149,31 +148,24 @@ def _is_package(tree: Tree, prefix: str, kpt: bool) -> bool:
     return tree.has_file(prefix + KPTFILE) and DEFINITIONS in tree.read(prefix + KPTFILE)
 
 
-class _Ignore:
-    """The patterns of ``.krmignore``: no ``**``; a leading ``/`` anchors, a trailing one means folders only."""
+def _read_ignore(tree: Tree, file: str) -> Callable[[str], bool]:
+    """Return what says whether ``.krmignore`` names a file, or a folder, which ends in a ``/``.
 
-    def __init__(self, tree: Tree, prefix: str) -> None:
-        path = prefix + ".krmignore"
-        text = tree.read(path).decode("utf-8", "replace") if tree.has_file(path) else ""
-        lines = [line.strip() for line in text.splitlines()]
-        patterns = [line.removeprefix("\\") for line in lines if line and not line.startswith("#")]
-        self.exempt = [pattern[1:] for pattern in patterns if pattern.startswith("!")]
-        self.patterns = [pattern for pattern in patterns if not pattern.startswith("!")]
-
-    def __call__(self, path: str, *, folder: bool) -> bool:
-        if not self.patterns:
-            return False
-        matches = any(_matches(path, pattern, folder) for pattern in self.patterns)
-        return matches and not any(_matches(path, pattern, folder) for pattern in self.exempt)
+    Its patterns have no ``**``; a leading ``/`` anchors, a trailing one means folders only.
+    """
+    text = tree.read(file).decode("utf-8", "replace") if tree.has_file(file) else ""
+    lines = [line.strip() for line in text.splitlines()]
+    patterns = [line.removeprefix("\\") for line in lines if line and not line.startswith("#")]
+    exempt = [pattern[1:] for pattern in patterns if pattern.startswith("!")]
+    named = [pattern for pattern in patterns if not pattern.startswith("!")]
+    return lambda path: any(_matches(path, it) for it in named) and not any(_matches(path, it) for it in exempt)
 
 
-def _matches(path: str, pattern: str, folder: bool) -> bool:
-    if pattern.endswith("/"):
-        if not folder:
-            return False
-        pattern = pattern[:-1]
-    parts = path.split("/")
-    pattern_parts = pattern.removeprefix("/").split("/")
+def _matches(path: str, pattern: str) -> bool:
+    if pattern.endswith("/") and not path.endswith("/"):
+        return False
+    parts = path.rstrip("/").split("/")
+    pattern_parts = pattern.removesuffix("/").removeprefix("/").split("/")
     if not pattern.startswith("/"):
         parts = parts[-len(pattern_parts) :]
     return len(parts) == len(pattern_parts) and all(map(fnmatchcase, parts, pattern_parts))

@@ -1,4 +1,4 @@
-"""Correcting what lint found in a file, where it is certain what has to stand there.
+"""Correcting what lint found in the files of a folder, where it is certain what has to stand there.
 
 A finding says by its ``fix`` what that is: another name in a comment, a value with other quotes, or nothing. Each
 correction is an edit that is proved; one that cannot be placed exactly is left to a person.
@@ -6,9 +6,13 @@ correction is an edit that is proved; one that cannot be placed exactly is left 
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
 
 from packyard.core.errors import InputError
+from packyard.core.files.steps import StepLog
+from packyard.core.files.tree import Tree
 from packyard.core.yaml.document import all_comments, parse_text, source_of, walk
 from packyard.core.yaml.edit import Edit, exchange, replace_comment
 from packyard.core.yaml.node import Comment, Document, MappingNode, Scalar, Source
@@ -20,7 +24,26 @@ from packyard.writing.authoring.place import take_out
 from packyard.writing.checks.finding import REMOVE, Finding
 
 
-def fix(data: bytes, name: str, findings: Sequence[Finding]) -> tuple[bytes, list[Finding]]:
+def fix(findings: Iterable[Finding], folder: Path, log: StepLog) -> list[Finding]:
+    """Correct the files below a folder, all or none, and return the findings that are gone with that."""
+    tree = Tree(folder)
+    by_file: dict[str, list[Finding]] = {}
+    for finding in findings:
+        path = os.path.relpath(finding.file, folder)
+        if finding.fix and not path.startswith(".."):
+            by_file.setdefault(path, []).append(finding)
+    files, fixed = dict[str, bytes | None](), list[Finding]()
+    with tree.locked(log):
+        for path, of_file in by_file.items():
+            new, gone = _fix(tree.read(path), of_file[0].file, of_file)
+            if gone:
+                files[path] = new
+                fixed += gone
+        tree.write(files)
+    return fixed
+
+
+def _fix(data: bytes, name: str, findings: Sequence[Finding]) -> tuple[bytes, list[Finding]]:
     """Return a file with what is certain corrected, and the findings that are gone with that."""
     try:
         source = source_of(data, name)

@@ -172,9 +172,8 @@ def _parts(workspace: Workspace, base: str, answers: Answers) -> tuple[Part, ...
 
 
 def _setters(workspace: Workspace, used: Sequence[Part]) -> dict[str, Setter]:
-    shared = parts.read_shared(workspace.sources, workspace.libraries)
     own = [[krmfile] for part in used for krmfile in part.krmfiles()]
-    defined = Words(shared, own, {}, workspace.sources.memo).defined
+    defined = Words(parts.read_shared(workspace), own, {}, workspace.sources.memo).defined
     return {name: word.definition for name, word in defined.items() if isinstance(word.definition, Setter)}
 
 

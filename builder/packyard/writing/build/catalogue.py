@@ -1,20 +1,18 @@
 """Many packages at once: each is composed, in this process or in several; linted, and written.
 
-All or nothing: if one package is refused, none is written, and everything that is wrong with any is said.
+All or nothing: if one package is refused, everything that is wrong with any is said, and `tree` writes none.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
-from pathlib import Path
 from typing import NamedTuple
 
 from packyard.core.bundle.bundle import Bundle
 from packyard.core.digest import Digest
-from packyard.core.errors import UnavailableError
 from packyard.core.work import executor
-from packyard.writing.build import package_lint, tree, workspace_lint
+from packyard.writing.build import package_lint, workspace_lint
 from packyard.writing.build.draft import compose_draft
 from packyard.writing.build.package_lint import Linted
 from packyard.writing.source.workspace import Workspace
@@ -38,7 +36,7 @@ class Catalogue(NamedTuple):
     warnings: int
 
 
-#: What puts a bundle where it belongs.
+#: What puts a bundle where it belongs: see `tree`.
 _Put = Callable[[Bundle], object]
 
 
@@ -46,34 +44,10 @@ def build(
     here: Workspace,
     version: str,
     names: Sequence[str],
-    out_dir: Path,
+    put: _Put,
     *,
     jobs: int,
     done: Callable[[int], None] = lambda _: None,
-) -> Catalogue:
-    """Build packages into a folder, ``OUT/NAME/`` and ``OUT/NAME.tar.gz``; one that is there already is not touched."""
-    out_dir = out_dir.absolute()
-    with tree.staging(out_dir) as stage_dir:
-        catalogue = _run(here, version, names, partial(tree.stage, out_dir, stage_dir), jobs, done)
-        tree.settle(out_dir, stage_dir)
-    return catalogue
-
-
-def pack_into(
-    here: Workspace,
-    version: str,
-    names: Sequence[str],
-    folder: Path,
-    *,
-    jobs: int,
-    done: Callable[[int], None] = lambda _: None,
-) -> Catalogue:
-    """Write the bundles of packages into a folder, in the order of their names."""
-    return _run(here, version, names, partial(_write, folder.absolute()), jobs, done)
-
-
-def _run(
-    here: Workspace, version: str, names: Sequence[str], put: _Put, jobs: int, done: Callable[[int], None]
 ) -> Catalogue:
     """Build packages; refuse what is wrong with them, with all of them together, and with parts that none uses."""
     results = executor.run(partial(_task, here, version, put), names, jobs=jobs, done=done)
@@ -91,11 +65,3 @@ def _task(here: Workspace, version: str, put: _Put, name: str) -> tuple[Built, L
     put(bundle)
     built = Built(bundle.name, bundle.version, bundle.digest, bundle.tar, len(bundle.data), draft.inputs)
     return built, package_lint.lint(here, name, draft)
-
-
-def _write(folder: Path, bundle: Bundle) -> None:
-    file = folder / f"{bundle.name}.tar.gz"
-    try:
-        file.write_bytes(bundle.data)
-    except OSError as error:
-        raise UnavailableError(f"{file}: {error.strerror or error}") from error

@@ -8,22 +8,21 @@ image: x # kpt-set: ${IMAGE}                            no setter comment here
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import replace
 
 from packyard.core.errors import Problem
 from packyard.core.yaml.document import find_comments, mappings
-from packyard.core.yaml.node import Document, Scalar
+from packyard.core.yaml.node import Scalar
 from packyard.using.setters import fields
 from packyard.using.setters.definition import Setter
 from packyard.using.setters.kpt.tagged import PREFIX
 from packyard.writing.checks.finding import Finding, finding
 from packyard.writing.checks.parsed import Parsed
-from packyard.writing.source import parts, words
-from packyard.writing.source.compose import ComposedPackage
+from packyard.writing.source import parts
+from packyard.writing.source.compose import Composed, ComposedPackage
 from packyard.writing.source.package import FILE, Package, UseCase
 from packyard.writing.source.pod_operations import is_bound
-from packyard.writing.source.words import Word
 from packyard.writing.source.workspace import STORAGE, Workspace, is_own
 
 
@@ -32,12 +31,11 @@ def check(
 ) -> Iterator[Finding]:
     """Find what use cases of a package do not say, or what is not heeded of what their parts say."""
     package, sources = composed.package, here.sources
-    shared = words.Words(parts.read_shared(sources, here.libraries), [], {}, sources.memo).defined
     for made, of_case in zip(composed.use_cases, parsed, strict=False):  # the last is that of the options
         if not made.description:
             yield finding("no-description", _no_sentence(package, made.use_case))
         yield from _names(of_case)
-        yield from _parts(here, package, made.use_case, shared)
+        yield from _parts(here, made)
     for path in sources.list(f"{package.folder}/patches", "**/*.yaml"):
         if path not in inputs:
             problem = Problem("no use case takes this patch in", file=sources.shown(path), line=1)
@@ -76,32 +74,24 @@ def _names(parsed: Parsed) -> Iterator[Finding]:
             yield finding("fixed-name", entry.value.problem(message, 'bind it: # {"$openapi":"INSTANCE_NAME"}'))
 
 
-def _parts(here: Workspace, package: Package, use_case: UseCase, shared: Mapping[str, Word]) -> Iterator[Finding]:
+def _parts(here: Workspace, made: Composed) -> Iterator[Finding]:
     """Find values of a base that a library's Krmfile replaces, and comments of kpt."""
-    sources, memo = here.sources, here.sources.memo
-    base, *overlays = (parts.of(here, path) for path in use_case.parts)
-    own = parts.read_krmfile(sources, package.folder)
-    krmfiles = [krmfile for part in (base, *overlays) for krmfile in part.krmfiles()] + ([own] if own else [])
-    given = {*use_case.setters, *(name for krmfile in krmfiles for name in words.read(krmfile, memo))}
+    base, words = parts.of(here, made.use_case.parts[0]), made.words
     files = (path for part in base.parts() for path in part.files if is_own(path))
-    for document in (part for path in files for part in sources.documents(path)):
-        yield from _of_kpt(document)
-        for binding in fields.find(document):
-            word = shared.get(name := binding.reference.name)
-            is_from_library = name not in given and word is not None and word.layer < 0
-            if word and is_from_library and isinstance(word.definition, Setter) and isinstance(binding.node, Scalar):
-                written, ships = binding.node.value, word.definition.text
-                if written not in ("", ships):
-                    message = f"{written!r} does not ship, but {ships!r}: {name} has this value in {word.place}"
-                    hint = f"give {name} a value in package.yaml, or an entry in the Krmfile of {use_case.base}"
-                    yield finding("replaced-value", binding.node.problem(message, hint))
-
-
-def _of_kpt(document: Document) -> Iterator[Finding]:
-    for comment in find_comments(document):
-        if comment.text.startswith(PREFIX):
-            hint = 'write # {"$openapi":"NAME"}, or import the package: packyard import DIR'
-            yield finding("kpt-comment", document.source.problem(comment.start, "binds nothing in a workspace", hint))
+    for document in (document for path in files for document in here.sources.documents(path)):
+        for comment in find_comments(document):
+            if comment.text.startswith(PREFIX):
+                hint = 'write # {"$openapi":"NAME"}, or import the package: packyard import DIR'
+                problem = document.source.problem(comment.start, "binds nothing in a workspace", hint)
+                yield finding("kpt-comment", problem)
+        for node, name in ((binding.node, binding.reference.name) for binding in fields.find(document)):
+            word = words.defined.get(name) if words.layers.get(name, 0) < 0 and name not in words.values else None
+            if word and isinstance(word.definition, Setter) and isinstance(node, Scalar):
+                ships = word.definition.text
+                if node.value not in ("", ships):
+                    message = f"{node.value!r} does not ship, but {ships!r}: {name} has this value in {word.place}"
+                    hint = f"give {name} a value in package.yaml, or an entry in the Krmfile of {made.use_case.base}"
+                    yield finding("replaced-value", node.problem(message, hint))
 
 
 def _no_sentence(package: Package, use_case: UseCase) -> Problem:

@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import os
 import shutil
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
+from functools import partial
 from pathlib import Path
 
 from packyard.core.bundle import archive, manifest
@@ -24,9 +25,21 @@ _HINT = "choose another --to, or move it away"
 _STAGE, _ASIDE = ".packyard-build", ".aside"  # no package has such a name
 
 
+def write(folder: Path, bundle: Bundle) -> None:
+    """Write the tarball of a bundle into a folder."""
+    file = folder / f"{bundle.name}.tar.gz"
+    try:
+        file.write_bytes(bundle.data)
+    except OSError as error:
+        raise UnavailableError(f"{file}: {error.strerror or error}") from error
+
+
 @contextmanager
-def staging(out_dir: Path) -> Iterator[Path]:
-    """Name a folder in ``out_dir`` to stage in; remove it afterwards, and an ``out_dir`` that was made and is empty."""
+def replaced(out_dir: Path) -> Iterator[Callable[[Bundle], None]]:
+    """Return what takes bundles that go to ``out_dir``, all of them at the end, or none.
+
+    A folder to stage in is removed afterwards, and an ``out_dir`` that was made and is empty.
+    """
     missing = [folder for folder in (out_dir, *out_dir.parents) if not folder.exists()]
     stage_dir = out_dir / _STAGE
     try:
@@ -37,7 +50,8 @@ def staging(out_dir: Path) -> Iterator[Path]:
             if stage_dir.is_dir():  # of a build that was interrupted
                 shutil.rmtree(stage_dir)
             try:
-                yield stage_dir
+                yield partial(_stage, out_dir, stage_dir)
+                _settle(out_dir, stage_dir)
             finally:
                 shutil.rmtree(stage_dir, ignore_errors=True)
     except OSError as error:
@@ -48,7 +62,7 @@ def staging(out_dir: Path) -> Iterator[Path]:
                 folder.rmdir()
 
 
-def stage(out_dir: Path, stage_dir: Path, bundle: Bundle) -> None:
+def _stage(out_dir: Path, stage_dir: Path, bundle: Bundle) -> None:
     """Write tree and tarball into ``stage_dir``, unless ``out_dir`` has these very bytes.
 
     Raises `ConflictError` where something else is there.
@@ -66,7 +80,7 @@ def stage(out_dir: Path, stage_dir: Path, bundle: Bundle) -> None:
     (stage_dir / tarball.name).write_bytes(bundle.data)
 
 
-def settle(out_dir: Path, stage_dir: Path) -> None:
+def _settle(out_dir: Path, stage_dir: Path) -> None:
     """Rename what was staged to its place; all, or none."""
     staged = sorted(stage_dir.iterdir()) if stage_dir.is_dir() else []
     moves: list[tuple[Path, Path]] = []

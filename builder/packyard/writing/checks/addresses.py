@@ -44,11 +44,9 @@ def check(parsed: Parsed) -> Iterator[Finding]:
     """Find hosts and ports that the package nearly has."""
     known = _known(parsed) if parsed.complete else _Known()
     for root in parsed.objects if known.ports or known.pods else ():
-        data: dict[str, Node | None] = {entry.name: entry.value for entry in variables.data_of(root)}
-        yield from _stated(data, data, known)
+        yield from _variables({entry.name: entry.value for entry in variables.data_of(root)}, known)
         for container in parsed.containers_of(root):
-            env = {item.text("name"): item.get("value") for item in mappings(container.get("env"))}
-            yield from _stated(env, variables.find(container, parsed).values, known)
+            yield from _variables(variables.find(container, parsed).values, known)
 
 
 def _known(parsed: Parsed) -> _Known:
@@ -84,21 +82,19 @@ def _declared(containers: list[MappingNode]) -> set[str]:
     return {port.text("containerPort") for container in containers for port in mappings(container.get("ports"))}
 
 
-def _stated(stated: Mapping[str, Node | None], own: Mapping[str, Node | None], known: _Known) -> Iterator[Finding]:
-    """Find what is wrong with the hosts and ports that variables have; ``own`` are all that a container has."""
+def _variables(own: Mapping[str, Node | None], known: _Known) -> Iterator[Finding]:
+    """Find what is wrong with the hosts and ports that variables have."""
     for name, node in own.items():
         called = _HOSTING.match(name)
         host = _HOST.match(_expanded(node.value, own)) if called and isinstance(node, Scalar) else None
         if not called or not host or not isinstance(node, Scalar) or host[1] == "localhost":
             continue
-        if name in stated:
-            yield from _host(host[1], host[2] or "", node, known)
-        port = stated.get(f"{called[1]}_PORT") if called[1] else None
+        yield from _host(host[1], host[2] or "", node, known)
+        port = own.get(f"{called[1]}_PORT") if called[1] else None
         service = host[2] if host[2] in known.pods and host[1] not in known.ports else host[1]
         open_ports = known.ports.get(service, set()) - {""}
         if isinstance(port, Scalar) and port.value.isdecimal() and open_ports and port.value not in open_ports:
-            message = f"Service {service!r} has no port {port.value}"
-            yield breach("no-such-port", port, message, f"it has {', '.join(sorted(open_ports))}")
+            yield selectors.no_port(port, open_ports, f"Service {service!r} has no port {port.value}")
 
 
 def _expanded(text: str, own: Mapping[str, Node | None]) -> str:

@@ -40,7 +40,7 @@ def _references(root: MappingNode) -> Iterator[tuple[MappingNode, str, Node | No
     elif kind_of(root)[0] == GATEWAY:
         for rule in mappings(root.find("spec", "rules")):
             for backend in mappings(rule.get("backendRefs")):
-                if backend.text("kind", "Service") == "Service" and not backend.get("namespace"):
+                if backend.text("kind", default="Service") == "Service" and not backend.get("namespace"):
                     yield backend, "port", backend.get("port")
 
 
@@ -58,10 +58,7 @@ def _port(port: Node | None, field: str, ports: list[MappingNode] | None) -> Ite
     known = {item.text(field) for item in ports or ()} - {""}
     is_asked = bool(known) if field == "port" else ports is not None
     if is_asked and isinstance(port, Scalar) and port.value and port.value not in known:
-        hint = suggest(port.value, known) if field == "name" else ""
-        hint = hint or f"it has {_listed(known) or 'no named port'}"
-        what = repr(port.value) if field == "name" else port.value
-        yield breach("no-such-port", port, f"the Service has no port {what}", hint)
+        yield selectors.no_port(port, known, f"the Service has no port {port.value}")
 
 
 def _policy(root: MappingNode, parsed: Parsed) -> Iterator[Finding]:
@@ -84,9 +81,8 @@ def _opened(rule: MappingNode, chosen: list[Pod[MappingNode]]) -> Iterator[Findi
     for policy_port in mappings(rule.get("ports")) if declared else ():
         port = policy_port.get("port")
         if isinstance(port, Scalar) and port.value and port.value not in declared and not policy_port.get("endPort"):
-            message = f"no pod that the policy is for declares port {port.value}"
-            hint = suggest(port.value, declared) or f"they declare {_listed(declared)}; a policy is about ports of pods"
-            yield breach("no-such-port", port, message, hint)
+            message = f"no pod that the policy is for declares port {port.value}, and policies are about those"
+            yield selectors.no_port(port, declared, message)
 
 
 def _peers(rule: MappingNode, field: str, parsed: Parsed) -> Iterator[Finding]:
@@ -104,7 +100,3 @@ def _peers(rule: MappingNode, field: str, parsed: Parsed) -> Iterator[Finding]:
                 if near and not parsed.changed_by(value):
                     message = f"no pod of the package has the label {entry.name}: {value.value}"
                     yield breach("selects-nothing", value, message, near)
-
-
-def _listed(names: set[str]) -> str:
-    return ", ".join(sorted(names))

@@ -45,12 +45,10 @@ def check(parsed: Parsed) -> Iterator[Finding]:
     root = parsed.krmfile.root
     for name, wanted in _HEADER.items() if parsed.krmfile.source.name.endswith("Krmfile") else ():
         node = root.get(name)
-        if node is None:
-            message = f"the Krmfile has no {name}: other tools and editors do not know what it is"
-            yield breach("no-krmfile", root, message, f"{name}: {wanted}")
-        elif isinstance(node, Scalar) and node.value != wanted:
-            message = f"{name} of a Krmfile is {node.value}: other tools and editors take it for another file"
-            yield breach("no-krmfile", node, message, f"{name}: {wanted}")
+        if node is None or (isinstance(node, Scalar) and node.value != wanted):
+            what = f"{name} of a Krmfile is {node.value}" if isinstance(node, Scalar) else f"the Krmfile has no {name}"
+            message = f"{what}: other tools and editors do not know what it is"
+            yield breach("no-krmfile", node or root, message, f"{name}: {wanted}")
     for entry in parsed.krmfile.entries:
         key = parse_key(entry.name)
         if key and isinstance(entry.value, MappingNode):

@@ -43,45 +43,35 @@ class Option:
         return {node.source.name for node in nodes} | {pod.file for pod in self.part.pods}
 
 
-#: The objects of a use case with an option: each before, None for one that is new, and now.
-_Objects = Sequence[tuple[MappingNode | None, MappingNode]]
+def find(
+    parsed: Parsed, option: Option, defined: Definitions, judges: Sequence[Judge], known: Collection[Finding]
+) -> Iterator[Finding]:
+    """Find what is wrong with a package where an option is enabled, but for what is ``known`` to be wrong without.
+
+    ``defined`` are the definitions that the fields of options have.
+    """
+    keys = set(map(_key, known))
+    for build in (of_case for of_case in parsed.builds if of_case.kustomizations):
+        if roots := _enable(parsed, build, option):
+            revised = parsed.revised(build, roots, defined, frozenset(option.files))
+            own = option.files | {parsed.where + name for name in option.beside}
+            for each in find_built(revised, judges=judges):
+                if _key(each) not in keys:
+                    yield each if each.file in own else _placed(each, option, roots)
 
 
-def _enable(parsed: Parsed, build: Build, option: Option) -> _Objects:
+def _enable(parsed: Parsed, build: Build, option: Option) -> Sequence[MappingNode]:
     """Return the objects of a build of a package with an option; none where it does not fit, or changes nothing."""
     own = build.objects
     beside = [root for name in option.beside for root in _roots(parsed, name) if root not in own]
-    begun = [SourceObject(root, "") for root in (*own, *beside)]
-    objects = list(begun)
+    objects = [SourceObject(root, "") for root in (*own, *beside)]
     try:
         accumulate(option.part, objects)
     except InputError:
         return ()
-    before = {id(item): root for item, root in zip(begun, own, strict=False)}
-    roots = [(before.get(id(item)), item.root) for item in objects if not item.is_local]
-    is_idle = len(roots) >= len(own) and all(old is new for old, new in roots)
+    roots = [item.root for item in objects if not item.is_local]
+    is_idle = len(roots) == len(own) and all(new is old for new, old in zip(roots, own, strict=True))
     return () if is_idle else roots
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Trial:
-    """How options are tried, one at a time in each use case; ``defined`` are the definitions that their fields have."""
-
-    options: Sequence[Option]
-    defined: Definitions
-    judges: Sequence[Judge]
-
-    def find(self, parsed: Parsed, baseline: Iterable[Finding]) -> Iterator[Finding]:
-        """Find what is wrong with a package where an option is enabled; ``baseline`` is what is wrong without one."""
-        keys = {_key(finding) for finding in baseline}
-        for build in (of_case for of_case in parsed.builds if of_case.kustomizations):
-            for option in self.options:
-                if roots := _enable(parsed, build, option):
-                    revised = parsed.revised(build, roots, self.defined, frozenset(option.files))
-                    own = option.files | {parsed.where + name for name in option.beside}
-                    for each in find_built(revised, judges=self.judges):
-                        if _key(each) not in keys:
-                            yield each if each.file in own else _placed(each, option, roots)
 
 
 def _key(finding: Finding) -> tuple[str, int, int, str]:
@@ -96,9 +86,9 @@ def _roots(parsed: Parsed, path: str) -> Iterator[MappingNode]:
             yield from mappings(root.get("items"))
 
 
-def _placed(finding: Finding, option: Option, roots: _Objects) -> Finding:
+def _placed(finding: Finding, option: Option, roots: Iterable[MappingNode]) -> Finding:
     """Return a finding at its option, at the patch for the object that has it."""
-    having = [new for _, new in roots if new.source.name == finding.file]
+    having = [root for root in roots if root.source.name == finding.file]
     file, line, column = next(_places(option.part, having), (finding.file, finding.line, finding.column))
     message = f"with the option {option.name}, {finding.message}"
     return replace(finding, file=file, line=line, column=column, message=message, fix="")

@@ -37,12 +37,10 @@ def check(parsed: Parsed) -> Iterator[Finding]:
     for name, after in sorted(names, key=lambda item: item[0].form.most - len(item[1])):
         text = name.node.value
         is_open = _OPEN.search(text) is not None and not parsed.is_own  # which envsubst replaces
-        if (
-            is_open or "{{" in name.node.value or (not parsed.complete and "$(" in name.node.value)
-        ):  # others put a text there
+        if is_open or "{{" in text or (not parsed.complete and "$(" in text):  # others put a text there
             continue
         definition = bound.get(id(name.node))
-        called = definition.name if definition else name.node.value
+        called = definition.name if definition else text
         try:
             for finding in _faults(name, after, definition, definitions):
                 findings.setdefault((finding.rule, called), finding)  # the strictest form alone
@@ -65,11 +63,8 @@ def _faults(
     left = form.most - len(after)
     if most > left:
         message = f"{what}may have {form.most} characters, and this may make it {most + len(after)}"
-        hint = (
-            f"lower a maxLength: {', '.join(sorted(definitions.setters_of(definition)))}"
-            if definition
-            else "shorten it"
-        )
+        setters = sorted(definitions.setters_of(definition)) if definition else []
+        hint = f"lower a maxLength: {', '.join(setters)}" if setters else "shorten it"
         yield breach("name-too-long", node, message, hint)
     elif unlimited and form.most < SUBDOMAIN.most:
         message = f"{what}may have {form.most} characters, and nothing limits {', '.join(unlimited)}"
@@ -88,8 +83,13 @@ def _texts(node: Scalar, definition: Setter | Substitution | None, definitions: 
     examples = {setter.name: setter._replace(value=setter.example) for setter in reached if setter.example is not None}
     if len(examples) < sum(setter.must_be_set for setter in reached) or not examples:
         return
-    changed = definitions.with_setters(examples)
-    yield changed.setters[definition.name].text if isinstance(definition, Setter) else changed.expand(definition)
+    yield _text(definition, definitions.with_setters(examples))
+
+
+def _text(definition: Setter | Substitution, definitions: Definitions) -> str:
+    if isinstance(definition, Setter):
+        return definitions.setters[definition.name].text
+    return definitions.expand(definition)
 
 
 def _after(name: Name, bound: Mapping[int, Setter | Substitution | None]) -> str:
@@ -129,11 +129,8 @@ def _longest(definition: Setter | Substitution, definitions: Definitions) -> tup
     limits = {name: _limit(definitions.setters[name]) for name in sorted(definitions.setters_of(definition))}
     texts = {name: "x" * min(limit or 0, _MOST) for name, limit in limits.items()}
     filled = {name: definitions.setters[name]._replace(value=text, enum_values={}) for name, text in texts.items()}
-    if isinstance(definition, Setter):
-        text = texts[definition.name]
-    else:
-        text = definitions.with_setters(filled).expand(definition)
-    return len(text), [name for name, limit in limits.items() if limit is None]
+    unlimited = [name for name, limit in limits.items() if limit is None]
+    return len(_text(definition, definitions.with_setters(filled))), unlimited
 
 
 def _limit(setter: Setter) -> int | None:

@@ -115,18 +115,13 @@ class Parsed:
         """Return the package as if it had this build alone."""
         return replace(self, builds=(build,))
 
-    def revised(
-        self,
-        build: Build,
-        roots: Sequence[tuple[MappingNode | None, MappingNode]],
-        more: Definitions,
-        added: frozenset[str],
-    ) -> Parsed:
-        """Return the package with one build, whose objects are others: each before (None: it is new), and now.
+    def revised(self, build: Build, roots: Sequence[MappingNode], more: Definitions, added: frozenset[str]) -> Parsed:
+        """Return the package with one build, whose objects are others.
 
         ``more`` are the definitions that comments in the files ``added`` refer to.
         """
-        fresh = [_document(new) for old, new in roots if old is not new]
+        known = set(map(id, build.objects))
+        fresh = [_document(root) for root in roots if id(root) not in known]
         own = self.definitions
         definitions = Definitions({**more.setters, **own.setters}, {**more.substitutions, **own.substitutions})
         bound = _bound(fresh)
@@ -135,7 +130,7 @@ class Parsed:
             definitions=definitions,
             files={**self.files, "": fresh},
             bound=[*self.bound, *bound],
-            builds=(replace(build, objects=tuple(root for _, root in roots)),),
+            builds=(replace(build, objects=tuple(roots)),),
             reached={**self.reached, **_reached(bound, definitions if self.krmfile else None)},
             added=added,
         )

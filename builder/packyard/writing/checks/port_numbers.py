@@ -56,9 +56,8 @@ def _untold(container: MappingNode, pod: Pod[MappingNode], parsed: Parsed) -> It
         setters = parsed.changed_by(number)
         if not number or not setters or setters & _told(container, pod, parsed):
             continue
-        message = (
-            f"{', '.join(sorted(setters))} changes the declared port, and the program is not told: it listens as before"
-        )
+        changing = ", ".join(sorted(setters))
+        message = f"{changing} changes the declared port, and the program is not told: it listens as before"
         hint = "give the number to the program, as an argument or a variable, or make it fixed"
         yield breach("port-not-told", number, message, hint)
 

@@ -33,7 +33,7 @@ from packyard.core.yaml.document import entries, items, mappings, walk
 from packyard.core.yaml.node import Entry, MappingNode, Node, Scalar
 from packyard.core.yaml.values import is_null
 from packyard.using.setters.comment import parse
-from packyard.writing.checks import variables
+from packyard.writing.checks import selectors, variables
 from packyard.writing.checks.finding import Finding, breach
 from packyard.writing.checks.parsed import Parsed
 
@@ -108,7 +108,8 @@ def check(parsed: Parsed) -> Iterator[Finding]:
             of_kind, name = own.get(reference.kind, {}), reference.name.value
             is_asked = parsed.complete and not reference.optional and not variables.is_filled_in(name)
             if name in of_kind:
-                yield from _left_behind(reference, of_kind[name], parsed)
+                called = f"{reference.kind[1]} {name!r}"
+                yield from selectors.parted(reference.name, "name", [of_kind[name]], called, parsed)
             elif reference.is_of_cluster and not _is_meant(reference, of_kind, parsed):
                 continue
             elif parsed.complete and (kind := _of_other_kind(reference, own)):
@@ -159,8 +160,8 @@ def _references(root: MappingNode, spaces: Container[str]) -> Iterator[_Referenc
             for node in items(value) if field.is_list else [value]:
                 yield from _named(node, field, entry, root)
         elif entry.name in TYPED and (name := value.scalar("name")):
-            kind = value.text("kind", _DEFAULTS.get(entry.name, ""))
-            group = value.text("apiGroup", group_of(value.text("apiVersion", TYPED[entry.name])))
+            kind = value.text("kind", default=_DEFAULTS.get(entry.name, ""))
+            group = value.text("apiGroup", default=group_of(value.text("apiVersion", default=TYPED[entry.name])))
             yield _Reference((group, kind), name, kind_node=value.get("kind"))
         elif entry.name == "subjects":
             for item in mappings(value):
@@ -191,16 +192,6 @@ def _is_unset(value: Node, key: str) -> bool:
     """Say whether a name is empty only until its setter is set."""
     node = value.get(key)
     return node is not None and node.comment is not None and parse(node.comment.text) is not None
-
-
-def _left_behind(reference: _Reference, target: Scalar, parsed: Parsed) -> Iterator[Finding]:
-    """Find a name and its reference that do not change together."""
-    name, there, here = reference.name, parsed.changed_by(target), parsed.changed_by(reference.name)
-    if there != here:
-        with_name, with_reference = (", ".join(sorted(setters)) or "nothing" for setters in (there, here))
-        what = f"{reference.kind[1]} {name.value!r}"
-        message = f"the name of {what} changes with {with_name}, and this reference to it with {with_reference}"
-        yield breach("reference-left-behind", name, message, "give both the same comment")
 
 
 def _missing(

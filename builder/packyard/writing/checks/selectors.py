@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
+from packyard.core.errors import suggest
 from packyard.core.kubernetes.groups import BUILT_IN_GROUPS
 from packyard.core.kubernetes.kinds import (
     APPS,
@@ -76,10 +77,10 @@ def _workload(root: MappingNode, parsed: Parsed) -> Iterator[Finding]:
             message = f"the selector wants label {entry.name}: {entry.text}, which the pod {has}"
             yield breach("selects-nothing", entry, message, "write the same in both", severity="error")
         elif label:
-            yield from _parted(entry.value, entry.name, [label], "the pod", parsed)
+            yield from parted(entry.value, entry.name, [label], "the pod", parsed)
 
 
-def _parted(node: Node, what: str, others: Iterable[Node | None], whose: str, parsed: Parsed) -> Iterator[Finding]:
+def parted(node: Node, what: str, others: Iterable[Node | None], whose: str, parsed: Parsed) -> Iterator[Finding]:
     """Find a text that a set changes, and with it none of the others that it has to be like, or the other way round."""
     here, changed = parsed.changed_by(node), [parsed.changed_by(label) for label in others]
     if here not in changed:
@@ -145,10 +146,15 @@ def _ports(service: MappingNode, selector: MappingNode, parsed: Parsed) -> Itera
         matching = [item.get(field) for item, field in fields if item.text(field) == target.value]
         if not matching and parsed.complete:
             names = {item.text("name") or item.text("containerPort") for item in declared} - {""}
-            message = f"no container of the selected pods declares port {target.value}"
-            yield breach("no-such-port", target, message, f"they declare {', '.join(sorted(names))}")
+            yield no_port(target, names, f"no container of the selected pods declares port {target.value}")
         elif matching:
-            yield from _parted(target, "port", matching, "the container", parsed)
+            yield from parted(target, "port", matching, "the container", parsed)
+
+
+def no_port(port: Scalar, known: set[str], message: str) -> Finding:
+    """Return the finding of a port that is none of those that are known."""
+    others = f"there is {', '.join(sorted(known))}" if known else "there is no port by a name"
+    return breach("no-such-port", port, message, suggest(port.value, known) or others)
 
 
 def _is_operated(root: MappingNode, parsed: Parsed) -> bool:
@@ -183,7 +189,7 @@ def _selected(
         message = "no pod of the package has the labels of this selector"
         yield breach("selects-nothing", selector, message, "compare it with the pod's labels")
     for entry in selector.entries if matching else ():
-        yield from _parted(entry.value, entry.name, [own.get(entry.name) for own in matching], "the pods", parsed)
+        yield from parted(entry.value, entry.name, [own.get(entry.name) for own in matching], "the pods", parsed)
 
 
 def _is_given(entry: Entry) -> bool:

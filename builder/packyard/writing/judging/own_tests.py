@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 import os
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from fnmatch import fnmatchcase
 from pathlib import Path
 
@@ -52,11 +52,15 @@ def _given(test: PackageTest, directory: Path, path: str) -> list[Object]:
     if test.preset:
         file = shipped.preset(directory, test.preset)
         values |= valuesfile.parse(regular.read(file), str(file)).by_name
-    values |= test.values
-    values |= {each.name: [each.example] for each in unset(directory) if each.example and each.name not in values}
-    if values:
-        set_values(directory, values)
+    fill_in(directory, {**values, **test.values})
     return objects.parse(Source("", render(directory, path=path).decode()))
+
+
+def fill_in(directory: Path, values: Mapping[str, Sequence[str]]) -> None:
+    """Set values, and what a use case and its options require beyond them to the examples."""
+    examples = {setter.name: [setter.example] for setter in unset(directory) if setter.example}
+    if given := {**examples, **values}:
+        set_values(directory, given)
 
 
 def _otherwise(test: PackageTest, texts: Sequence[str]) -> list[Problem]:
@@ -90,20 +94,16 @@ def _fault(expected: Expectation, item: Object) -> str:
     what = expected.path or "it"
     if not is_wanted:
         return f"{what} is there" + (f", {_text(values[0])}" if expected.path else "")
-    wrong = [value for value in values if not _meets(expected, value)]
-    verb = {"equal": "is not", "contains": "does not contain", "matches": "does not match"}
-    return f"{what} is {_text(wrong[0])}, which {verb[expected.check]} {_text(expected.wanted)}" if wrong else ""
+    if expected.check == "exists":
+        return ""
+    meets, verb = _CHECKS[expected.check]
+    wrong = [value for value in values if not meets(value, expected.wanted)]
+    return f"{what} is {_text(wrong[0])}, which {verb} {_text(expected.wanted)}" if wrong else ""
 
 
-def _meets(expected: Expectation, value: object) -> bool:
-    wanted = expected.wanted
-    if expected.check == "equal":
-        return _same(value, wanted)
-    if expected.check == "contains":
-        return _contains(value, wanted)
-    if expected.check == "matches":
-        return isinstance(value, str | int | float) and regexp.matches(str(wanted), _plain(value))
-    return True
+def _matches(value: object, wanted: object) -> bool:
+    text = value if isinstance(value, str) else json.dumps(value)
+    return isinstance(value, str | int | float) and regexp.matches(str(wanted), text)
 
 
 def _contains(value: object, wanted: object) -> bool:
@@ -126,9 +126,13 @@ def _same(value: object, expected: object) -> bool:
     return json.dumps(value, sort_keys=True) == json.dumps(expected, sort_keys=True)
 
 
-def _plain(value: object) -> str:
-    return value if isinstance(value, str) else json.dumps(value)
-
-
 def _text(value: object) -> str:
     return in_quotes(value, quoted=True) if isinstance(value, str) else in_quotes(json.dumps(value, ensure_ascii=False))
+
+
+#: What a value has to be, and how a fault says so.
+_CHECKS: Mapping[str, tuple[Callable[[object, object], bool], str]] = {
+    "equal": (_same, "is not"),
+    "contains": (_contains, "does not contain"),
+    "matches": (_matches, "does not match"),
+}

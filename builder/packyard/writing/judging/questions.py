@@ -29,7 +29,6 @@ from packyard.using.kustomize.builtin import Trial
 from packyard.using.options.switch import states, switch
 from packyard.using.render import programs
 from packyard.using.render.render import render, unset
-from packyard.using.setting import set_values
 from packyard.writing.build import package_lint, workspace_lint
 from packyard.writing.build.draft import compose_draft
 from packyard.writing.build.package_lint import Linted
@@ -136,7 +135,7 @@ def _without_example(traced: Traced, below: Path, where: str) -> dict[str, str]:
 
 def _rendered(name: str, where: str, directory: Path, *, path: str, is_server_asked: bool) -> Iterator[Verdict]:
     try:
-        _fill_in(directory)
+        own_tests.fill_in(directory, {})
         manifests = render(directory, path=path)
     except PackyardError as error:
         yield Verdict.of(name, "render", where, details=map(str, error.problems))
@@ -201,12 +200,6 @@ def _tests(
             yield Verdict.of(package.name, tests.DIRECTORY, where, details=map(str, problems))
 
 
-def _fill_in(directory: Path) -> None:
-    """Set what a use case and its options require to the examples."""
-    if required := {setter.name: [setter.example or ""] for setter in unset(directory)}:
-        set_values(directory, required)
-
-
 def _with_options(traced: Traced, below: Path, name: str, where: str, *, path: str) -> Verdict:
     """Render a use case with each option that fits it; what is required has its value by now."""
     directory = below / where
@@ -218,7 +211,7 @@ def _with_options(traced: Traced, below: Path, name: str, where: str, *, path: s
             switch(directory, [option], lambda _: trial)
             faults = [*_without_example(traced, below, where).values()]
             if not faults:
-                _fill_in(directory)
+                own_tests.fill_in(directory, {})
                 faults = _differences(directory, render(directory, path=path))
             switch(directory, [option], lambda _: trial, off=True)
         except PackyardError as error:

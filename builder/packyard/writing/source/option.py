@@ -122,7 +122,7 @@ def _option(
     krmfile = [part.krmfile] if part.krmfile else []
     roots = [patch.document.root for patch in part.patches if patch not in lacking]
     roots += [root for _, root in part.objects]
-    words = Words(parts.read_shared(sources, workspace.libraries), [krmfile], {}, sources.memo)
+    words = Words(parts.read_shared(workspace), [krmfile], {}, sources.memo)
     shown = {sources.shown(f"{part.folder}/{path}"): data for path, data in files.items()}
     needed = reached_definitions.reach(words, {path: data for path, data in shown.items() if path.endswith(".yaml")})
     setters = needed.definitions.setters

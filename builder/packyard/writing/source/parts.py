@@ -7,7 +7,7 @@ refused by name and line, rather than to compose something else than kustomize w
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from pathlib import PurePosixPath
 from posixpath import basename, dirname, join, normpath
 
@@ -19,12 +19,11 @@ from packyard.core.yaml.fields import Fields
 from packyard.core.yaml.node import MappingNode, Node, Scalar, Source
 from packyard.core.yaml.sources import LIBRARIES, Sources
 from packyard.core.yaml.span import embedded
-from packyard.using.kustomize import generator, patch, references, replacement, selector
-from packyard.using.kustomize.part import KrmfileData, Part, Patch
+from packyard.using.kustomize import generator, references, replacement, selector
+from packyard.using.kustomize.part import KrmfileData, Part, Patch, only_document
 from packyard.using.kustomize.references import FieldSpec
 from packyard.using.setters.krmfile import NAME as KRMFILE
-from packyard.writing.source import pod_patch, transformers
-from packyard.writing.source.library import Library
+from packyard.writing.source import library, pod_patch, transformers
 from packyard.writing.source.pod_operations import PodPatch
 from packyard.writing.source.workspace import BASE, FOLDERS, PODS, Workspace
 
@@ -104,13 +103,13 @@ def _read(sources: Sources, folder: str, kind: str, within: tuple[str, ...]) -> 
     )
 
 
-def read_shared(sources: Sources, libraries: Sequence[Library], folder: str = "") -> tuple[KrmfileData | None, ...]:
-    """Return the Krmfile at the root of a tree, which all of its parts share, behind those of its libraries.
+def read_shared(workspace: Workspace) -> tuple[KrmfileData | None, ...]:
+    """Return the Krmfile at the root of a workspace, which all of its parts share, behind those of its libraries.
 
     Of two libraries the first one counts, as with parts: it is the last. A tree without a Krmfile has None.
     """
-    below = (read_shared(sources, each.libraries, join(folder, each.place)) for each in reversed(libraries))
-    return (*(krmfile for shared in below for krmfile in shared), read_krmfile(sources, folder))
+    roots = (*reversed(library.places(workspace.libraries)), "")
+    return tuple(read_krmfile(workspace.sources, root) for root in roots)
 
 
 def read_krmfile(sources: Sources, folder: str) -> KrmfileData | None:
@@ -171,7 +170,7 @@ def _patch(
         if path is None:
             text = fields.node.get("patch") if fields.node else None
             assert isinstance(text, Scalar)
-            document = patch.only_document(aliases.read(embedded(text), sources.memo), fields.file)
+            document = only_document(aliases.read(embedded(text), sources.memo), fields.file)
             return Patch(document, target, entry, listing, entry.source.locate(entry.start)[0])
         node, key = path, "path"
     file = fields.find_file(node, key, dirname(listing), sources)
@@ -182,7 +181,7 @@ def _patch(
         hint = f"name the file {PODS}, and take it out of this list"
         fields.fault(node, key, f"{basename(file)!r} patches pods, which kustomize cannot", hint)
     elif file:
-        document = patch.only_document(documents, sources.shown(file))
+        document = only_document(documents, sources.shown(file))
         return Patch(document, target, entry, normpath(file), file=sources.resolve(file))
     return None
 

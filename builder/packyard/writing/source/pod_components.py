@@ -65,7 +65,7 @@ def write(part: Part, use_cases: Mapping[str, Sequence[SourceObject]], fitting: 
             lines += [comment.text for comment in patch.head] if patch.head != part.head else []
             listed = [operation for step in steps for operation in step.made.listed]
             lines += [line for step in steps for line in _lines(step, brought, listed)]
-            values += [entry.value for entry in (patch.metadata, patch.spec) if entry]
+            values += patch.roots
             kinds.update(kind for step in steps if any(map(is_brought, step.made.listed)) for kind in step.kinds)
     if not brought:
         return Written(tuple(lines), {}, tuple(values))

@@ -11,7 +11,7 @@ of its pods itself, and containers in its templates, whose names they go by.
 from __future__ import annotations
 
 from collections.abc import Collection as Collection_
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from packyard.core.errors import InputError, Problem
@@ -19,7 +19,7 @@ from packyard.core.kubernetes import fieldtypes, pods
 from packyard.core.kubernetes.fieldtypes import Step
 from packyard.core.kubernetes.pods import Path, Pod
 from packyard.core.yaml import make
-from packyard.core.yaml.document import entries, mappings, walk
+from packyard.core.yaml.document import entries, walk
 from packyard.core.yaml.node import Child, Collection, Comment, Entry, Item, MappingNode, Node, Scalar, SequenceNode
 from packyard.core.yaml.pointer import escaped, pointer
 from packyard.core.yaml.values import is_null
@@ -51,8 +51,13 @@ class PodPatch:
     absent: frozenset[str]
     append: frozenset[str]
     metadata: Entry | None
-    spec: Entry | None
+    spec: MappingNode | None
     head: tuple[Comment, ...] = ()
+
+    @property
+    def roots(self) -> list[Node]:
+        """What it says of pods: of their metadata, and of their spec."""
+        return [node for node in (self.metadata and self.metadata.value, self.spec) if node]
 
     @property
     def keys(self) -> list[tuple[str, int, str]]:
@@ -63,8 +68,7 @@ class PodPatch:
         words = [_words(target) for target in self.targets] + [f"role {role!r}" for role in self.roles]
         if words:
             return [(self.path, self.line, word) for word in words]
-        spec = self.spec.value if self.spec else None
-        needed = [node for key in CONTAINERS for node in containers(spec, key) if node.get("image") is None]
+        needed = [node for key in CONTAINERS for node in containers(self.spec, key) if node.get("image") is None]
         line = needed[0].source.locate(needed[0].start)[0] if needed else self.line
         return [(self.path, line, " and ".join(f"container {node.text('name')!r}" for node in needed))]
 
@@ -140,9 +144,8 @@ class _Place:
     fields: tuple[Step, ...]
     origin: str
 
-    def below(self, key: str | int, origin: str | int = "", field: Step = "", *, known: bool = False) -> _Place:
-        step = key if known else escaped(str(key))
-        return _Place(f"{self.pointer}/{step}", (*self.fields, field or key), f"{self.origin}/{origin}")
+    def below(self, key: str | int, origin: str | int, field: Step) -> _Place:
+        return _Place(f"{self.pointer}/{escaped(str(key))}", (*self.fields, field), f"{self.origin}/{origin}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,22 +160,12 @@ class Container:
 
 @dataclass(frozen=True, slots=True)
 class _Fragment:
-    """What a patch says of a container: its list and place there, and the containers of a pod that it is for."""
+    """What a patch says of a container, in its place of a list, and the containers of a pod that it is for."""
 
     key: str
-    number: int
-    node: MappingNode
+    item: Item
+    origin: str
     reached: Sequence[Container]
-
-    @property
-    def is_unmet(self) -> bool:
-        """Say whether a container has to be there for it, and is not."""
-        return not self.reached and self.node.get("image") is None
-
-    @property
-    def origin(self) -> str:
-        """Where it stands in the patch."""
-        return f"/spec/{self.key}/{self.number}"
 
 
 @dataclass(slots=True)
@@ -186,35 +179,26 @@ class _Made:
     def pod(self, pod: Pod[MappingNode]) -> None:
         """Merge the patch into a pod, if that has all containers which the patch names."""
         fragments = [
-            _Fragment(key, number, node, [each for each in of_pod if selector.matches(node.text("name"), each.name)])
+            _Fragment(key, item, f"/spec/{key}/{number}", [each for each in of_pod if _is_for(item.value, each.name)])
             for key in CONTAINERS
             for of_pod in [list(containers_of(pod, key))]
-            for number, node in enumerate(containers(self.spec, key))
+            for number, item in enumerate(_items(self.patch.spec, key))
         ]
-        if any(fragment.is_unmet for fragment in fragments):
-            return
+        if not all(fragment.reached or fragment.item.value.find("image") for fragment in fragments):
+            return  # a container has to be there, and is not
         before = len(self.operations)
         if not any(each.reached for each in fragments) and not pod.is_argo:
             self._test_items(pod)
         for fragment in fragments:
-            self._container(pod, fragment)
+            for container in fragment.reached:
+                self._test(*container.tested)
+                place = _Place(pointer(container.path), ("spec", fragment.key, 0), fragment.origin)
+                self._mapping(container.node, fragment.item.value, place, without="name")
+            if not fragment.reached:
+                self._new(pod, fragment)
         self._rest(pod)
         if len(self.operations) > before:
             self.roles.add(pod.role)
-
-    @property
-    def spec(self) -> Node | None:
-        """What the patch says of the spec of a pod."""
-        return self.patch.spec.value if self.patch.spec else None
-
-    def _container(self, pod: Pod[MappingNode], fragment: _Fragment) -> None:
-        """Merge what the patch says of a container into those that it is for, or add it."""
-        for container in fragment.reached:
-            self._test(container.tested)
-            place = _Place(pointer(container.path), ("spec", fragment.key, 0), fragment.origin)
-            self._mapping(container.node, fragment.node, place, without="name")
-        if not fragment.reached:
-            self._new(pod, fragment)
 
     def _rest(self, pod: Pod[MappingNode]) -> None:
         """Merge what is not said of containers: into the pod, or for all pods into a Workflow."""
@@ -224,7 +208,7 @@ class _Made:
             path, target = next(each for each in pod.chain if each[1].get("templates") is not None)
             outer = path, target
         place = _Place(pointer(path), ("spec",), "/spec")
-        for entry in entries(self.spec):
+        for entry in entries(self.patch.spec):
             if entry.name not in CONTAINERS:
                 self._entry(target, entry, place, _OF_WORKFLOW.get(entry.name, "") if pod.is_argo else "")
         if self.patch.metadata and outer:
@@ -233,17 +217,13 @@ class _Made:
 
     def _new(self, pod: Pod[MappingNode], fragment: _Fragment) -> None:
         """Add a container that the pod does not have."""
-        path, target = pod.chain[-1]
-        listed = self.spec.get(fragment.key) if self.spec else None
-        assert isinstance(listed, SequenceNode)
-        place = _Place(f"{pointer(path)}/{fragment.key}", (), fragment.origin)
-        item = listed.items[fragment.number]
+        path = f"{pointer(pod.path)}/{fragment.key}"
         if pod.is_argo:
             self._test_items(pod)
-        if target.get(fragment.key) is None:
-            self._absent(place.pointer)
-            self._add(place.pointer, make.sequence(self.patch.file, []), None, "")
-        self._add(f"{place.pointer}/-", item.value, item.comment, place.origin)
+        if pod.spec.get(fragment.key) is None:
+            self._absent(path)
+            self._add(path, make.sequence(self.patch.file, []), None, "")
+        self._add(f"{path}/-", fragment.item.value, fragment.item.comment, fragment.origin)
 
     def _mapping(self, target: MappingNode, fragment: Node, place: _Place, without: str = "") -> None:
         for entry in entries(fragment):
@@ -260,8 +240,7 @@ class _Made:
             return
         if entry.name in self.patch.absent:
             if old is not None:
-                there = old.problem("")
-                message = f"a pod has {entry.name} already, at {there.file}:{there.line}"
+                message = f"a pod has {entry.name} already, at {old.place}"
                 raise MisfitError(entry.key.problem(message, "take it out there, or do without this patch"))
             self._absent(place.pointer)
         if old is None or is_null(old):
@@ -286,33 +265,36 @@ class _Made:
             self._add(place.pointer, entry.value, entry.comment, place.origin)
             return
         for number, item in enumerate(entry.value.items):
-            there = list(_alike(old, item.value, keys)) if keys is not None else []
-            for index in there if keys else ():
+            wanted = _told_apart_by(item.value, keys or ())
+            twins = (index for index, each in enumerate(old.items) if _told_apart_by(each.value, keys or ()) == wanted)
+            there = list(twins) if keys is not None and wanted[0] else []
+            for index in there:
                 inner, own = old.items[index].value, place.below(index, number, 0)
-                assert isinstance(inner, MappingNode)
-                first, *others = [(f"{own.pointer}/{key}", inner.get(key)) for key in keys or ()]
-                for other in others:
-                    self._test(other)
-                self._test(first)
-                self._mapping(inner, item.value, own, without=first[0].rpartition("/")[2])
+                if keys and isinstance(inner, MappingNode):
+                    for key in (*keys[1:], keys[0]):
+                        self._test(f"{own.pointer}/{key}", inner.get(key))
+                    self._mapping(inner, item.value, own, without=keys[0])
             if not there:
                 self._add(f"{place.pointer}/-", item.value, item.comment, f"{place.origin}/{number}")
 
     def _test_items(self, pod: Pod[MappingNode]) -> None:
-        """Make sure which items the indices in the path of a pod mean."""
-        for path, item in pod.chain:
+        """Make sure which items the indices in the path of a pod mean, by their names, unless a setter changes them."""
+        for path, holder in pod.chain:
             if path and isinstance(path[-1], int):
-                self._test(_name(path, item))
+                named = (key for key in ("name", "groupName") if (entry := holder.entry(key)) and not is_bound(entry))
+                if (key := next(named, None)) is None:
+                    raise InputError(holder.problem("has no name by which a patch of pods could tell it from others"))
+                self._test(f"{pointer(path)}/{key}", holder.get(key))
 
     def _add(self, path: str, value: Node, behind: Comment | None, origin: str) -> None:
         self._note(Operation("add", path, without_nulls(value), behind, origin))
 
     def _absent(self, path: str) -> None:
-        self._note(Operation("test", path, make.scalar(_NULL, self.patch.file, _NULL)))
+        self._test(path, make.scalar(_NULL, self.patch.file, _NULL))
 
-    def _test(self, tested: tuple[str, Node | None]) -> None:
-        if tested[1] is not None:
-            self._note(Operation("test", tested[0], tested[1]))
+    def _test(self, path: str, value: Node | None) -> None:
+        if value is not None:
+            self._note(Operation("test", path, value))
 
     def _note(self, operation: Operation) -> None:
         self.operations.setdefault((operation.op, operation.path, operation.origin), operation)
@@ -328,23 +310,6 @@ def containers_of(pod: Pod[MappingNode], key: str) -> Iterator[Container]:
         elif pod.is_argo and key == CONTAINERS[1] and steps[0] in ("container", "script"):
             name = pod.spec.get("name")
             yield Container(path, container, pod.spec.text("name"), (f"{pointer(above)}/name", name))
-
-
-def _name(path: Path, holder: MappingNode) -> tuple[str, Node]:
-    """Return what tells an item from others: its name, unless a setter changes it."""
-    for key in ("name", "groupName"):
-        entry = holder.entry(key)
-        if entry and not is_bound(entry):
-            return f"{pointer(path)}/{key}", entry.value
-    raise InputError(holder.problem("has no name by which a patch of pods could tell it from others"))
-
-
-def _alike(old: SequenceNode, new: Node, keys: Sequence[str]) -> Iterable[int]:
-    """Yield the places of the items of a list that an item of the patch is merged into."""
-    wanted = _told_apart_by(new, keys)
-    for index, item in enumerate(old.items):
-        if wanted[0] and _told_apart_by(item.value, keys) == wanted:
-            yield index
 
 
 def _told_apart_by(node: Node, keys: Sequence[str]) -> list[str]:
@@ -373,9 +338,20 @@ def _words(target: Mapping[str, str]) -> str:
     return ", ".join(f"{key} {text!r}" for key, text in target.items())
 
 
+def _items(spec: Node | None, key: str) -> Sequence[Item]:
+    """Return the items of a list of a fragment of a pod."""
+    listed = spec.get(key) if spec else None
+    return listed.items if isinstance(listed, SequenceNode) else ()
+
+
 def containers(spec: Node | None, key: str) -> Sequence[MappingNode]:
-    """Return the containers of a list of a pod or of a fragment of one."""
-    return mappings(spec.get(key)) if spec else ()
+    """Return the containers of a list of a fragment of a pod."""
+    return [item.value for item in _items(spec, key) if isinstance(item.value, MappingNode)]
+
+
+def _is_for(fragment: Node, name: str) -> bool:
+    """Say whether a fragment is for containers of a name."""
+    return isinstance(fragment, MappingNode) and selector.matches(fragment.text("name"), name)
 
 
 def is_bound(child: Child) -> bool:

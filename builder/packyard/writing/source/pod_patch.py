@@ -57,6 +57,7 @@ def read(sources: Sources, path: str) -> tuple[PodPatch, ...]:
 
 def _read(fields: Fields, path: str) -> PodPatch:
     fields.expect_header(VERSION, KIND)
+    spec = fields.child("spec")
     targets = [Fields(node, fields.file, "targets", fields.problems) for node in fields.items("targets")]
     patch = PodPatch(
         path=path,
@@ -67,18 +68,13 @@ def _read(fields: Fields, path: str) -> PodPatch:
         absent=frozenset(fields.texts("absent")),
         append=frozenset(fields.texts("append")),
         metadata=_metadata(fields),
-        spec=_fragment(fields, "spec"),
+        spec=spec.node if spec else None,
         head=tuple(fields.node.entries[0].head) if fields.node and fields.node.entries else (),
     )
     _check(fields, patch)
     fields.elsewhere("where", "give the objects a label, and targets that select it")
     fields.done()
     return patch
-
-
-def _fragment(fields: Fields, key: str) -> Entry | None:
-    child = fields.child(key)
-    return fields.node.entry(key) if fields.node and child and child.node else None
 
 
 def _metadata(fields: Fields) -> Entry | None:
@@ -95,20 +91,18 @@ def _check(fields: Fields, patch: PodPatch) -> None:
     """Note what a patch says in vain, and what is no name of a container."""
     if patch.spec is None and patch.metadata is None and not fields.problems:
         fields.fault(fields.node, "spec", "is missing", "give the fields of a pod that the patch is for")
-    roots = [entry.value for entry in (patch.metadata, patch.spec) if entry]
-    names = {entry.name for root in roots for node in walk(root) if isinstance(node, MappingNode)
-             for entry in node.entries}  # fmt: skip
+    nodes = [node for root in patch.roots for node in walk(root) if isinstance(node, MappingNode)]
+    names = {entry.name for node in nodes for entry in node.entries}
     for key in ("absent", "append"):
         listed = fields.node.get(key) if fields.node else None
         for node in walk(listed):
             if isinstance(node, Scalar) and node.value not in names:
                 fields.fault(node, key, f"{node.value!r} is no field of this patch", suggest(node.value, names))
-    for node in (node for root in roots for node in walk(root) if isinstance(node, MappingNode)):
+    for node in nodes:
         if directive := node.get("$patch"):
             fields.fault(directive, "$patch", "is not for patches of pods", _OUT)
-    spec = patch.spec.value if patch.spec else None
     for key in CONTAINERS:
-        for container in containers(spec, key):
+        for container in containers(patch.spec, key):
             name = container.get("name")
             fault = regexp.fault(f"^(?:{container.text('name')})$") if name else ""
             if not isinstance(name, Scalar) or not name.value:

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TypeVar
 
 from packyard.core.errors import InputError, Problem, suggest
@@ -54,7 +54,6 @@ class Word:
     entry: Entry
     section: str
     definition: Setter | Substitution
-    layer: int = 0
 
     @property
     def place(self) -> str:
@@ -72,7 +71,10 @@ class Word:
 
 
 class Words:
-    """What each name means in one use case; ``sections`` are those of the shared definitions, in their order."""
+    """What each name means in one use case; ``sections`` are those of the shared definitions, in their order.
+
+    ``layers`` are the numbers of those that define the names: 0 of the workspace's own, less of its libraries.
+    """
 
     def __init__(
         self,
@@ -84,16 +86,20 @@ class Words:
         """Gather definitions; each of ``layers`` wins over those before it, within one of them they must agree."""
         self.values = values
         self.memo = memo
-        self.defined = dict(memo.once(("shared words", shared), lambda: _gather(shared, memo)))
-        self.sections = list(dict.fromkeys(word.section for word in self.defined.values()))
-        for number, layer in enumerate(layers, 1):
+        self.defined: dict[str, Word] = {}
+        self.layers: dict[str, int] = {}
+        self.sections: list[str] = []
+        for number, layer in enumerate([*([krmfile] for krmfile in shared), *layers], 1 - len(shared)):
             by_name: dict[str, Word] = {}
-            for krmfile in dict.fromkeys(layer):
+            for krmfile in dict.fromkeys(filter(None, layer)):
                 for name, word in read(krmfile, memo).items():
-                    other = by_name.setdefault(name, replace(word, layer=number))
-                    if to_value(other.entry.value) != to_value(word.entry.value):
+                    other = by_name.setdefault(name, word)
+                    if other is not word and to_value(other.entry.value) != to_value(word.entry.value):
                         raise InputError(word.problem(f"has another definition in {other.place}"))
-            self.defined.update(by_name)
+            self.defined |= by_name
+            self.layers |= dict.fromkeys(by_name, number)
+            if number == 0:
+                self.sections = list(dict.fromkeys(word.section for word in self.defined.values()))
         self._meanings: dict[str, Meaning] = {}
 
     @property
@@ -219,15 +225,6 @@ def _constant(text: str, old: Scalar) -> Scalar:
     """Return a scalar that says a constant where another stood; a text stays text."""
     number = old.style == "plain" and not is_plain_text(old.value)
     return make.scalar(text, old.source.name, text if number else None)
-
-
-def _gather(shared: Sequence[KrmfileData | None], memo: Memo) -> dict[str, Word]:
-    """Return the definitions that a tree shares with its libraries; its own are of layer 0."""
-    return {
-        name: replace(word, layer=layer)
-        for layer, krmfile in enumerate(shared, 1 - len(shared))
-        for name, word in (read(krmfile, memo) if krmfile else {}).items()
-    }
 
 
 def read(krmfile: KrmfileData, memo: Memo) -> dict[str, Word]:

@@ -100,7 +100,7 @@ def started(root: Path, out_dir: Path) -> subprocess.Popen[str]:
 
 def test_the_inputs_of_a_bundle_are_the_files_that_it_was_made_from(tmp_path: Path) -> None:
     root_dir = tiny.workspace(tmp_path / "here")
-    (built,) = catalogue.pack_into(workspace.read(root_dir), "1", ["p"], tmp_path, jobs=0).packages
+    (built,) = catalogue.build(workspace.read(root_dir), "1", ["p"], lambda _: None, jobs=0).packages
     for path, digest in built.inputs.items():
         assert digest == Digest.of((root_dir / path).read_bytes())
     assert {"packyard.yaml", "LICENSE", "packages/p/package.yaml"} <= set(built.inputs)

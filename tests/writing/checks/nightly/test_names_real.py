@@ -6,8 +6,7 @@ import pytest
 import yaml
 
 from controlplane.api import Api
-from packyard.using.setters.packages import PackageFiles
-from writing.checks.linting import lint
+from writing.checks.linting import lint, package
 
 TEMPLATE = """\
 template:
@@ -66,18 +65,9 @@ def test_finds_the_names_that_the_webhook_of_job_sets_refuses(name: str, cluster
     judge(cluster, namespace, JOB_SET, "NAME", name)
 
 
-def with_values(text: str, values: dict[str, str]) -> str:
-    for name, value in values.items():
-        text = text.replace(name, value)
-    return text
-
-
 def judge(api: Api, namespace: str, text: str, place: str, value: str) -> None:
-    text = with_values(text, {**SOUND, place: value})
+    for name, sound in {**SOUND, place: value}.items():
+        text = text.replace(name, sound)
     refusal = api.create(yaml.safe_load(text), namespace, dry_run=True).refusal
-    assert is_found(text) is bool(refusal), refusal
-
-
-def is_found(text: str) -> bool:
-    findings = lint(PackageFiles(b"kind: Krmfile\n", {"a.yaml": text.encode()}))
-    return any(finding.rule in ("no-name", "name-too-long") for finding in findings)
+    is_found = any(finding.rule in ("no-name", "name-too-long") for finding in lint(package({"a.yaml": text})))
+    assert is_found is bool(refusal), refusal

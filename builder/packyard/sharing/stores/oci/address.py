@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from urllib.parse import urlsplit
 
 from packyard.core.errors import InputError, Problem
-from packyard.sharing.stores.network import is_loopback, may_have_secrets
+from packyard.sharing.stores.network import is_loopback
 
 # OCI distribution specification 1.1, "Pulling manifests": names and tags.
 _PART = r"[a-z0-9]+(?:(?:\.|_|__|-+)[a-z0-9]+)*"
@@ -64,11 +64,6 @@ class Address:
     def helped(self) -> str:
         """What credential helpers call the registry."""
         return "https://index.docker.io/v1/" if self.host in _HUB else self.host
-
-    @property
-    def is_secret(self) -> bool:
-        """Whether nobody reads along on the way."""
-        return may_have_secrets(self.url)
 
     def repository(self, name: str) -> str:
         """Return the name of a repository below the path."""

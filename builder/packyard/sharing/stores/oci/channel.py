@@ -18,8 +18,7 @@ import re
 from collections.abc import Callable, Collection, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from functools import cached_property
-from typing import NoReturn
+from functools import cache, cached_property
 
 from packyard.core.bundle import record, reference
 from packyard.core.digest import Digest
@@ -54,7 +53,7 @@ class OCIStore(ReadOnly):
     """The channel at ``oci://host/path``, whose keys are those of bundles, and of what was published with them.
 
     ``tell`` hears which logins are of no use. Nothing is swapped, as
-    there are no conditional writes, and only `bury` removes.
+    there are no conditional writes, and only `change` removes.
     """
 
     def __init__(self, address: str, *, tell: Callable[[str], object] = lambda _: None) -> None:
@@ -62,7 +61,7 @@ class OCIStore(ReadOnly):
         self.address = str(self._address)
         self._registry = Registry(self._address, tell)
         self._bundles: dict[tuple[str, str], Manifest] = {}  # those that were read, or pushed: they do not change
-        self._referrers: dict[Digest, list[tuple[str, Digest]]] = {}
+        self._manifest, self._referrers = cache(self._registry.manifest), cache(self._registry.referrers)
 
     # Bundles, and what was published with them.
 
@@ -128,9 +127,8 @@ class OCIStore(ReadOnly):
             return [key, key + CHECKSUM, *(key + end for end in REFERRERS if REFERRERS[end] in types)]
         return []
 
-    def refuse(self) -> NoReturn:
-        """Say that what is published stays."""
-        raise InputError("what is published in a registry is never replaced, nor removed")
+    refusal = InputError("what is published in a registry is never replaced, nor removed")
+    keeps_conditions = swap = remove = ReadOnly.refuse
 
     # What an index would say.
 
@@ -170,7 +168,7 @@ class OCIStore(ReadOnly):
         if bundle is None or FACTS not in bundle.annotations:
             return None
         facts = bundle.annotations[FACTS].encode()
-        entry = record.parse_any(facts, lambda fields: IndexEntry.parse(fields.rest()), file=place.shown)
+        entry = record.parse_any(facts, lambda fields: fields.take_all(IndexEntry), file=place.shown)
         if (entry.name, entry.version) != (name, version):  # a tag of somebody's own beside that of the version
             return None
         if bundle.type == manifests.REMOVED_TYPE:
@@ -179,26 +177,23 @@ class OCIStore(ReadOnly):
         notes = self._of_type(place, bundle, manifests.YANKED_TYPE)
         return replace(entry, yanked=next((note.annotations.get(REASON, "") for note in notes), ""))
 
-    def yank(self, key: str, reason: str) -> None:
-        """Say of a bundle that nobody should use it any more, and why."""
-        place = self._place(key)
-        bundle = self._bundle(place)
-        if not self._of_type(place, bundle, manifests.YANKED_TYPE):
-            self._refer(place, bundle, manifests.note(manifests.YANKED_TYPE, {REASON: reason}, bundle.own))
+    def change(self, entry: IndexEntry) -> None:
+        """Say of a bundle that it is yanked or removed, and why.
 
-    def bury(self, key: str, reason: str) -> None:
-        """Put an artifact in place of a bundle that says that it was removed, and why; its bytes go where that can be.
-
-        A registry that changes no tags lets it be deleted first, or refuses.
+        An artifact that says so takes the place of one that is removed, whose bytes go where that can be. A registry
+        that changes no tags lets it be deleted first, or refuses.
         """
-        place = self._place(key)
+        place = self._place(entry.key)
         bundle = self._bundle(place)
-        about = {REASON: reason, FACTS: bundle.annotations.get(FACTS, "")}
-        known = [referrer.digest for referrer in self._registry.referrers(place.repository, bundle.own.digest)]
-        self._registry.write_manifest(place.repository, place.tag, manifests.note(manifests.REMOVED_TYPE, about))
-        del self._bundles[place.repository, place.tag]
-        for digest in (*known, bundle.own.digest):
-            self._registry.delete(place.repository, digest)
+        if entry.removed:
+            about = {REASON: entry.removed, FACTS: bundle.annotations.get(FACTS, "")}
+            known = [digest for _, digest in self._refer_to(place, bundle)]
+            self._registry.write_manifest(place.repository, place.tag, manifests.note(manifests.REMOVED_TYPE, about))
+            del self._bundles[place.repository, place.tag]
+            for digest in (*known, bundle.own.digest):
+                self._registry.delete(place.repository, digest)
+        elif not self._of_type(place, bundle, manifests.YANKED_TYPE):
+            self._refer(place, bundle, manifests.note(manifests.YANKED_TYPE, {REASON: entry.yanked}, bundle.own))
 
     # Manifests.
 
@@ -223,26 +218,23 @@ class OCIStore(ReadOnly):
 
     def _of_type(self, place: _Place, bundle: Manifest, kind: str) -> Sequence[Manifest]:
         own = [digest for type_, digest in self._refer_to(place, bundle) if type_ == kind]
-        read = (self._registry.manifest(place.repository, digest) for digest in own)
+        read = (self._manifest(place.repository, digest) for digest in own)
         return [Manifest.parse(data, what=place.shown) for data in read if data]
 
     def _refer_to(self, place: _Place, bundle: Manifest) -> Sequence[tuple[str, Digest]]:
         """Return what refers to a bundle, each with its type; some registries list other types, or none."""
-        subject = bundle.own.digest
-        if subject not in self._referrers:
-            listed = self._registry.referrers(place.repository, subject)[:_MOST]
-            self._referrers[subject] = [(self._type(place, descriptor), descriptor.digest) for descriptor in listed]
-        return self._referrers[subject]
+        listed = self._referrers(place.repository, bundle.own.digest)[:_MOST]
+        return [(self._type(place, descriptor), descriptor.digest) for descriptor in listed]
 
     def _type(self, place: _Place, listed: Descriptor) -> str:
         if listed.artifact_type not in ("", manifests.EMPTY_TYPE):
             return listed.artifact_type
-        data = self._registry.manifest(place.repository, listed.digest)
+        data = self._manifest(place.repository, listed.digest)
         return manifests.type_of(data, what=place.shown) if data else ""
 
     def _refer(self, place: _Place, bundle: Manifest, data: bytes) -> None:
         self._registry.refer(place.repository, bundle.own.digest, data)
-        self._referrers.pop(bundle.own.digest, None)
+        self._referrers.cache_clear()
 
     def _place(self, key: str) -> _Place:
         check_key(key)

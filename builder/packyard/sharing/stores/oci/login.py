@@ -25,6 +25,7 @@ from typing import Any
 from urllib.parse import urlencode
 
 from packyard.core.bundle import record
+from packyard.core.bundle.record import Record
 from packyard.core.errors import InputError, PackyardError, Problem, UnavailableError
 from packyard.core.files import regular
 from packyard.sharing.stores.client import Answer, Client, Request, basic, origin
@@ -82,7 +83,8 @@ class Login:
         """Return the accounts, the best first, and at last nobody."""
         with self._lock:
             if not self._known:
-                self._known += accounts(self._address, os.environ, self._tell) if self._address.is_secret else ()
+                is_secret = may_have_secrets(self._address.url)
+                self._known += accounts(self._address, os.environ, self._tell) if is_secret else ()
                 self._known.append(NOBODY)
         return self._known
 
@@ -92,8 +94,9 @@ class Login:
             return basic(account.user, account.password) if "basic" in wanted and account.user else ""
         answer = self._client.ask(_token_request(account, wanted["bearer"], repository))
         if answer.status == 200:
-            token = record.parse_any(answer.body, _token, file=answer.request.place)
-            if not _TOKEN.fullmatch(token):
+            tokens = record.parse_any(answer.body, Record.rest, file=answer.request.place)
+            token = tokens.get("token") or tokens.get("access_token")
+            if not isinstance(token, str) or not _TOKEN.fullmatch(token):
                 raise answer.request.refusal("the token server sent no token", "try again later")
             return f"Bearer {token}"
         log_in = f"docker login {self._address.host}"
@@ -188,10 +191,6 @@ def _by_helper(helper: str, server: str, file: Path) -> Iterator[Account]:
         raise UnavailableError(Problem("the credential helper does not work", file=program, hint=hint)) from error
     user, secret = str(answer.get("Username", "")), str(answer.get("Secret", ""))
     yield Account(identity=secret) if user == _TOKEN_USER else Account(user=user, password=secret)
-
-
-def _token(fields: record.Record) -> str:
-    return fields.take("token", record.text, "") or fields.take("access_token", record.text, "")
 
 
 def _json(data: bytes, file: Path) -> dict[str, Any]:

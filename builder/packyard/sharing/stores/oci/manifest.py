@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
 from packyard.core.bundle import record
-from packyard.core.bundle.record import FaultError, Record, in_json, list_of, map_of, text
+from packyard.core.bundle.record import FaultError, Record, in_json, list_of, map_of, object_of, text
 from packyard.core.digest import Digest
 from packyard.core.errors import IntegrityError
 from packyard.sharing.entry import PROVENANCE, SBOM, SIGSTORE, IndexEntry
@@ -57,10 +57,8 @@ class Descriptor:
         """Describe some bytes."""
         return cls(digest=Digest.of(data), size=len(data), **more)
 
-    @classmethod
-    def parse(cls, value: object) -> Descriptor:
-        """Read what names something."""
-        return Record(value).take_all(cls)
+
+_DESCRIPTORS = list_of(object_of(Descriptor))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -77,7 +75,7 @@ class Manifest:
         """Read a manifest, or raise `IntegrityError`."""
 
         def read(fields: Record) -> Manifest:
-            layers = fields.take("layers", list_of(Descriptor.parse))
+            layers = fields.take("layers", _DESCRIPTORS)
             if fields.take("schemaVersion", record.size) != 2 or len(layers) != 1:
                 raise FaultError(f"must be one of version 2, found {len(layers)}", "layers")
             annotations: Mapping[str, str] = fields.take("annotations", map_of(text), {})
@@ -91,13 +89,8 @@ class Manifest:
         return Descriptor.of(self.data)
 
 
-def bundle_digest(entry: IndexEntry) -> Digest:
-    """Return the digest of the manifest that a bundle has in every registry."""
-    return Digest.of(bundle(entry))
-
-
 def bundle(entry: IndexEntry) -> bytes:
-    """Return the manifest of a bundle."""
+    """Return the manifest that a bundle has in every registry."""
     title = {TITLE: f"{entry.name}.tar.gz"}
     layer = Descriptor(digest=entry.digest, size=entry.size, media_type=_LAYER_TYPE, annotations=title)
     return _to_bytes(BUNDLE_TYPE, layer, {TITLE: entry.name, _VERSION: entry.version, FACTS: entry.facts()})
@@ -127,7 +120,7 @@ def listed(data: bytes) -> Descriptor:
 
 def parse_list(data: bytes, *, what: str) -> Sequence[Descriptor]:
     """Read a list of artifacts (an image index)."""
-    return _parsed(data, lambda fields: fields.take("manifests", list_of(Descriptor.parse)), what)
+    return _parsed(data, lambda fields: fields.take("manifests", _DESCRIPTORS), what)
 
 
 def compose_list(descriptors: Sequence[Descriptor]) -> bytes:

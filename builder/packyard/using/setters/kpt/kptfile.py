@@ -9,31 +9,11 @@ pipeline:
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
-from packyard.core.yaml.document import items
+from packyard.core.yaml.document import mappings
 from packyard.core.yaml.node import MappingNode, Node
 
 
-@dataclass(frozen=True, slots=True)
-class Mutator:
-    """A function of the pipeline that applies setters; it has values of its own, or a file of them, or neither."""
-
-    node: MappingNode
-    config_map: MappingNode | None
-    config_path: str
-
-    @property
-    def is_selective(self) -> bool:
-        """Whether it is told to see some of the objects only."""
-        return self.node.get("selectors") is not None or self.node.get("exclude") is not None
-
-
-def find_mutators(root: Node | None) -> list[Mutator]:
+def find_mutators(root: Node | None) -> list[MappingNode]:
     """Return the functions of a Kptfile's pipeline that apply setters, in their order."""
-    nodes = items(root.find("pipeline", "mutators")) if isinstance(root, MappingNode) else []
-    return [
-        Mutator(node, node.mapping("configMap"), node.text("configPath"))
-        for node in nodes
-        if isinstance(node, MappingNode) and any("apply-setters" in node.text(key) for key in ("image", "exec"))
-    ]
+    mutators = mappings(root.find("pipeline", "mutators")) if isinstance(root, MappingNode) else []
+    return [node for node in mutators if any("apply-setters" in node.text(key) for key in ("image", "exec"))]

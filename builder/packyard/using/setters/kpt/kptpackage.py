@@ -25,7 +25,6 @@ from packyard.using.setters.fields import FieldChange
 from packyard.using.setters.kpt import kptfile
 from packyard.using.setters.kpt.apply import Setting, apply, block_text, config_text, parse_list, set_scalar
 from packyard.using.setters.kpt.derived import Counted, derive
-from packyard.using.setters.kpt.kptfile import Mutator
 from packyard.using.setters.kpt.tagged import MARK, Tagged, find
 from packyard.using.setters.packages import KPTFILE, PackageFiles
 from packyard.using.setters.plan import Given, Plan
@@ -41,7 +40,7 @@ class Declaration:
     name: str
     path: str
     node: Node
-    mutator: Mutator
+    mutator: MappingNode
 
 
 class KptPackage:
@@ -63,8 +62,12 @@ class KptPackage:
     @property
     def tagged(self) -> list[Tagged]:
         """Every tagged field, file by file."""
-        roots = [item.root for documents in self._documents.values() for item in documents]
-        return [field for root in roots for field in find(root)]
+        return [field for _, root in self._roots for field in find(root)]
+
+    @property
+    def _roots(self) -> list[tuple[str, Node | None]]:
+        """The documents that are parsed, each with the path of its file."""
+        return [(path, document.root) for path, documents in self._documents.items() for document in documents]
 
     def names(self) -> set[str]:
         """Return the name of every setter."""
@@ -73,13 +76,12 @@ class KptPackage:
     def setters(self) -> list[Counted]:
         """Return every setter with the number of fields it reaches; its place is that of its value or comment."""
         tagged = self.tagged
-        roots = [item.root for documents in self._documents.values() for item in documents]
         lists = [(field.pattern.sole_name or "", field.node) for field in reversed(tagged)]
         values = {
             name: flow_text(expanded(node), plain=True) for name, node in lists if isinstance(node, SequenceNode)
         } | self.values
         derived: dict[str, Setter] = {}
-        for setter, count in derive(roots, values):
+        for setter, count in derive((root for _, root in self._roots), values):
             listed = derived.setdefault(setter.name, setter)  # a list comes before a text of the same name
             if not count:
                 derived[setter.name] = listed._replace(value=setter.value)
@@ -102,25 +104,24 @@ class KptPackage:
         Raises `InputError` with every fault.
         """
         where = self.package.where + KPTFILE
-        given = {name: texts for name, texts in values.items() if len(texts) > 1 or _is_list(texts)}
-        setters = {setter.name: (setter, count) for setter, count in self.setters()} if given else {}
+        setters = {setter.name: (setter, count) for setter, count in self.setters()}
         refuse(
             setters[name][0].problem(f"{name} takes one value, not {len(texts)}")
-            for name, texts in given.items()
+            for name, texts in values.items()
             if len(texts) > 1 and not as_kustomize and _takes_text(*setters[name], _is_list(texts))
         )
-        new_values = {name: _text(texts, setters.get(name)) for name, texts in values.items()}
+        new_values = {name: _text(texts, *setters[name]) for name, texts in values.items()}
         own_values = self.values
         planned = self._record(new_values)
         lists: set[str] = set()
         changes: list[FieldChange] = []
         counts = dict.fromkeys(new_values, 0)
-        roots = [(path, document.root) for path, documents in self._documents.items() for document in documents]
+        roots = self._roots
         applied = every(lambda place: apply(place[1], new_values, known=own_values, keep_types=True), roots)
         for (path, _), settings in zip(roots, applied, strict=True):
             for setting in settings:
                 planned.setdefault(path, []).append((setting.node, setting.shows, setting.edits))
-                changes += _changes(setting, new_values)
+                changes.append(_change(setting, new_values))
                 lists |= set() if isinstance(setting.shows, str) else {*setting.pattern.names}
                 for name in new_values.keys() & set(setting.pattern.names):
                     counts[name] += 1
@@ -141,38 +142,38 @@ class KptPackage:
         return self._documents[path]
 
     def _declarations(self) -> Iterable[Declaration]:
-        roots = [document.root for document in self._parse(KPTFILE) if document.root is not None]
-        for mutator in kptfile.find_mutators(roots[0] if roots else None):
-            path, data = KPTFILE, mutator.config_map
-            if mutator.config_path and data is None:
+        for mutator in kptfile.find_mutators(self._root(KPTFILE)):
+            path, data = KPTFILE, mutator.mapping("configMap")
+            if data is None and mutator.text("configPath"):
                 path = self._config_file(mutator)
-                data = self._data(path)
+                root = self._root(path)
+                data = root.mapping("data") if isinstance(root, MappingNode) else None
             for entry in data.entries if data else ():
                 yield Declaration(entry.name, path, entry.value, mutator)
 
-    def _config_file(self, mutator: Mutator) -> str:
+    def _config_file(self, mutator: MappingNode) -> str:
         """Return the path of a configPath among the package's files, whatever ``./`` it has."""
-        path = posixpath.normpath(mutator.config_path)
-        if path not in self.package.files or ".." in mutator.config_path.split("/"):
-            shown = repr(mutator.config_path)
-            raise InputError(mutator.node.problem(f"configPath {shown} is not a YAML file of the package"))
+        written = mutator.text("configPath")
+        path = posixpath.normpath(written)
+        if path not in self.package.files or ".." in written.split("/"):
+            raise InputError(mutator.problem(f"configPath {written!r} is not a YAML file of the package"))
         return path
 
-    def _data(self, path: str) -> MappingNode | None:
-        roots = [document.root for document in self._parse(path) if document.root is not None]
-        return roots[0].mapping("data") if roots and isinstance(roots[0], MappingNode) else None
+    def _root(self, path: str) -> Node | None:
+        """Return what the first document of a file holds that is not empty."""
+        return next((document.root for document in self._parse(path) if document.root is not None), None)
 
     def _record(self, new_values: Mapping[str, str]) -> dict[str, list[_Planned]]:
         """Plan to put the values where the pipeline has them, by files."""
         planned: dict[str, list[_Planned]] = {}
 
         def record(item: Declaration) -> None:
-            if item.mutator.is_selective:
+            if any(item.mutator.get(key) is not None for key in ("selectors", "exclude")):
                 hint = "change the Kptfile, then: kpt fn render"
                 raise InputError(item.node.problem(f"setter {item.name!r} is given to some objects only", hint))
             if not isinstance(item.node, Scalar):
                 raise InputError(item.node.problem(f"the value of setter {item.name!r} must be a text"))
-            text, data = _in_form_of(item.node, new_values[item.name]), item.mutator.config_map
+            text, data = _in_form_of(item.node, new_values[item.name]), item.mutator.mapping("configMap")
             edits = set_scalar(item.node, text, known=None, flow=bool(data and data.flow), keep_type=True)
             planned.setdefault(item.path, []).append((item.node, text, edits))
 
@@ -202,12 +203,11 @@ def _takes_text(setter: Setter, count: int, is_list: bool) -> bool:
     return bool(count and not setter.is_list and (setter.value or not is_list))
 
 
-def _text(texts: Sequence[str], counted: Counted | None) -> str:
+def _text(texts: Sequence[str], setter: Setter, count: int) -> str:
     """Return a value as YAML; words that are to be items stay texts where all items are texts now."""
-    is_list = _is_list(texts) and counted and not _takes_text(*counted, is_list=True)
-    if len(texts) < 2 and not is_list:
+    if len(texts) < 2 and not (_is_list(texts) and not _takes_text(setter, count, is_list=True)):
         return "".join(texts)
-    old = parse_list(counted[0].value) if counted and counted[0].is_list else None
+    old = parse_list(setter.value) if setter.is_list else None
     are_texts = old is not None and all(isinstance(item, Scalar) and type_of(item) == "string" for item in items(old))
     fits = is_plain_text if are_texts else fits_plain
     return "[" + ", ".join(text if fits(text, flow=True) else single_quoted(text) for text in texts) + "]"
@@ -226,10 +226,10 @@ def _in_form_of(old: Scalar, text: str) -> str:
     return block_text(listed) + "\n" if old.style in "|>" and old.value.startswith("- ") else text
 
 
-def _changes(setting: Setting, new_values: Mapping[str, str]) -> Iterable[FieldChange]:
+def _change(setting: Setting, new_values: Mapping[str, str]) -> FieldChange:
     line, column = setting.node.source.locate(setting.node.start)
     name = next(name for name in setting.pattern.names if name in new_values)
     new = setting.new
     if not isinstance(setting.shows, str):  # what a list says may be written otherwise
         new = new or "[]" if setting.edits else setting.old
-    yield FieldChange(name, setting.node.source.name, line, column, setting.path, setting.old, new)
+    return FieldChange(name, setting.node.source.name, line, column, setting.path, setting.old, new)

@@ -7,15 +7,15 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping
 
-from packyard.core.errors import InputError, Problem, every, refuse, shown, suggest
-from packyard.core.yaml.node import Item, MappingNode, Node, Scalar, SequenceNode
+from packyard.core.errors import InputError, Problem, every, shown, suggest
+from packyard.core.yaml.fields import Fields
+from packyard.core.yaml.node import Item, MappingNode, Scalar, SequenceNode
 from packyard.core.yaml.values import scalar_value
 from packyard.using.setters.definition import Setter, full_type
 from packyard.using.setters.rules import expression
 from packyard.using.setters.rules.expression import AnswerError, ExpressionError, UndecidedError
 
 KEY = "rules"
-_KEYS = ("rule", "message")
 _MOST = 100  # rules of one Krmfile
 _TYPES = {
     "integer": "int",
@@ -109,23 +109,13 @@ def read(root: MappingNode) -> list[Rule]:
 
 
 def _read(item: Item) -> Rule:
-    node = item.value
-    if not isinstance(node, MappingNode):
-        raise InputError(node.problem("a rule must be a mapping: {rule: …, message: …}"))
-    problems = [
-        entry.key.problem(f"{entry.name} is not a key of a rule", suggest(entry.name, _KEYS))
-        for entry in node.entries
-        if entry.name not in _KEYS
-    ]
-    texts: dict[str, Scalar] = {}
-    for key in _KEYS:
-        value: Node | None = node.get(key)
-        if isinstance(value, Scalar) and value.value.strip():
-            texts[key] = value
-        else:
-            problems.append((value or node).problem(f"a rule needs a text under {key}"))
-    refuse(problems)
-    return Rule(item, texts["rule"], " ".join(texts["message"].value.split()))
+    fields = Fields(item.value, item.value.source.name, KEY)
+    fields.text("rule")
+    message = fields.text("message")
+    fields.done()
+    node = fields.node and fields.node.get("rule")
+    assert isinstance(node, Scalar)
+    return Rule(item, node, " ".join(message.split()))
 
 
 def find_broken(
@@ -140,26 +130,23 @@ def find_broken(
 
 
 def _value(setter: Setter) -> object:
-    """Return a setter's value as an expression takes it; `AnswerError` where it is not of its type, if a rule needs it.
+    """Return a setter's value as an expression takes it, a text where it is not of its type; see `evaluate`.
 
     None for a number or boolean that has none.
     """
     if setter.is_list:
         return list(setter.values or ())
     kind, text = _TYPES.get(full_type(setter.type), "string"), setter.value
-    if kind in ("string", "list<string>"):
+    if kind == "string":
         return text
-    if not text:
-        return None
     value = scalar_value(text)
-    if kind == "bool" and isinstance(value, bool):
-        return value
-    if kind in ("int", "double") and isinstance(value, int | float) and not isinstance(value, bool):
-        if kind == "double":
-            return float(value)
-        if isinstance(value, int) or (value.is_integer() and abs(value) < 1 << 63):
-            return int(value)
-    return AnswerError(f"{shown(text, quoted=True)} is not of type {setter.type}")
+    if kind == "bool":
+        return value if isinstance(value, bool) else text or None
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return text or None
+    if kind == "double":
+        return float(value)
+    return int(value) if isinstance(value, int) or (value.is_integer() and abs(value) < 1 << 63) else text
 
 
 def _shown(setter: Setter) -> str:

@@ -60,7 +60,7 @@ def read(
 def functions(file: Source) -> Iterator[Note]:
     """Name the functions of a Kptfile's pipeline that do not apply setters."""
     root = next((document.root for document in parse_text(file)), None)
-    own = [id(mutator.node) for mutator in kptfile.find_mutators(root)]
+    own = [id(mutator) for mutator in kptfile.find_mutators(root)]
     for entry in entries(root.get("pipeline") if isinstance(root, MappingNode) else None):
         for function in mappings(entry.value):
             if id(function) not in own:

@@ -290,7 +290,7 @@ class Upstream:
     def _copy(self, folder: str, kind: str, *, is_leaf: bool = False) -> Part:
         file = self._file(folder)
         root = use_cases.root(self._wide, file) if file else None
-        if not isinstance(root, MappingNode) or root.text("kind", "Kustomization") != kind:
+        if not isinstance(root, MappingNode) or root.text("kind", default="Kustomization") != kind:
             raise _BeyondPartError(f"it has no {kind}, or several")
         head = [*self._wide.documents(file)[0].head, *root.entries[0].head]
         part = Part(folder, kind, head=head, krmfile=self._krmfile(folder))

@@ -1,9 +1,10 @@
-"""Removing versions from a channel: those that a policy names, but nothing that anybody has to find again.
+"""Withdrawing what is published: a yanked version stays where it is, and is never chosen; a removed one goes for ever.
 
-The latest version of a package stays, and so does what is in a release that is not closed. For each version that goes,
-the record of its package says so and why, and then the files of its bundle are removed: so what is listed is always
-there, and what was interrupted goes with the next run, whatever its policy. Shards and records that the index does not
-name any more go, too, once they are so old that no reader is on the way to them.
+Versions are yanked by name, each with the reason why nobody should use it any more, and removed by a policy (`gc`), but
+nothing that anybody has to find again: the latest version of a package stays, and so does what is in a release that is
+not closed. For each version that goes, the record of its package says so and why, and then the files of its bundle are
+removed: so what is listed is always there, and what was interrupted goes with the next run, whatever its policy. Shards
+and records that the index does not name any more go, too, once they are so old that no reader is on the way to them.
 """
 
 from __future__ import annotations
@@ -12,7 +13,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from packyard.core.bundle import reference
-from packyard.core.errors import on_one_line
+from packyard.core.bundle.reference import Reference
+from packyard.core.errors import ConflictError, InputError, Problem, on_one_line, shown
 from packyard.sharing.entry import IndexEntry
 from packyard.sharing.index import access
 from packyard.sharing.index.access import UNSIGNED, Publisher, check_there
@@ -22,6 +24,31 @@ from packyard.sharing.stores import as_registry, files_of
 from packyard.sharing.stores.store import FOLDER, PROBES, Store, digest_in
 
 _DAY = 24 * 3600.0  # seconds
+_LONGEST = 500  # characters of a reason
+
+
+def yank(store: Store, text: str, reason: str, by: Publisher = UNSIGNED) -> tuple[IndexEntry, bool]:
+    """Yank ``NAME@VERSION``, and return its entry, and whether it was not yanked before.
+
+    A reason stays: another one for the same version is a `ConflictError`.
+    """
+    if not reason.strip() or not reason.isprintable() or len(reason) > _LONGEST:
+        hint = f"write why nobody should use it, in one line of at most {_LONGEST} characters"
+        raise InputError(Problem(f"{shown(reason, quoted=True)} is not a reason", hint=hint))
+    wanted = Reference.parse(text)
+    if wanted.version is None:
+        raise InputError(Problem(f"{text[:80]!r} does not say which version", hint=f"write {wanted.name}@VERSION"))
+    before = check_there(by.current(store))
+    old = before.named(wanted.name).get(wanted.version)
+
+    def change(index: Index) -> Index:
+        entry = index.named(old.name).get(old.version)
+        if entry.yanked and entry.yanked != reason:
+            raise ConflictError(Problem(f"{entry} is yanked: {entry.yanked}", hint="a reason never changes"))
+        return index.put(replace(entry, yanked=reason))
+
+    by.commit(store, change, before=before)
+    return replace(old, yanked=reason), not old.yanked
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
