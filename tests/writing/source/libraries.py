@@ -1,10 +1,13 @@
-"""Small libraries, and the workspace ``tiny`` built on them."""
+"""Small libraries, the workspace ``tiny`` built on them, and what its package is composed to."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
 import tiny
+from packyard.writing.source import package
+from packyard.writing.source import workspace as workspaces
+from packyard.writing.source.compose import ComposedPackage, compose
 
 HEAD = "apiVersion: packyard/v1\nkind: Library\nname: parts\nlicense: LICENSE\n"
 KUSTOMIZATION = "apiVersion: kustomize.config.k8s.io/v1beta1\nkind: Kustomization\n"
@@ -42,3 +45,9 @@ def name(root: Path, *entries: str) -> None:
     file = root / "packyard.yaml"
     head = file.read_text().partition("libraries:")[0]
     file.write_text(f"{head}{'libraries:' if entries else ''}\n" + "".join(f"- {entry}\n" for entry in entries))
+
+
+def composed(root: Path, name: str = "p") -> ComposedPackage:
+    """Compose a package of a workspace."""
+    here = workspaces.read(root)
+    return compose(here, package.read(here, name))

@@ -11,11 +11,10 @@ import hostiletrees as hostile
 import tiny
 from packyard.using.kustomize import accumulate, patch
 from packyard.writing.source import package, parts
+from writing.source.libraries import COMPONENT, KUSTOMIZATION
 
 PACKAGE = "packages/p/package.yaml"
 BASE = "bases/one/kustomization.yaml"
-COMPONENT = "apiVersion: kustomize.config.k8s.io/v1alpha1\nkind: Component\n"
-HEAD = "apiVersion: kustomize.config.k8s.io/v1beta1\nkind: Kustomization\n"
 
 
 @pytest.fixture
@@ -32,7 +31,7 @@ def use_cases(text: str) -> Callable[[Path], object]:
 
 
 def base(text: str) -> Callable[[Path], object]:
-    return lambda root: tiny.write(root / BASE, HEAD + text)
+    return lambda root: tiny.write(root / BASE, KUSTOMIZATION + text)
 
 
 def patches(*operations: str, target: str = "{kind: ConfigMap}") -> Callable[[Path], object]:
@@ -46,7 +45,7 @@ def chain(count: int, resources: str) -> Callable[[Path], object]:
     def do(root: Path) -> None:
         for number in range(count):
             listed = resources.replace("NEXT", f"../b{number + 1}") if number + 1 < count else "[]"
-            tiny.write(root / f"bases/b{number}/kustomization.yaml", f"{HEAD}resources: {listed}\n")
+            tiny.write(root / f"bases/b{number}/kustomization.yaml", f"{KUSTOMIZATION}resources: {listed}\n")
         base("resources: [cm.yaml, ../b0]\n")(root)
 
     return do

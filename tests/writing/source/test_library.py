@@ -10,10 +10,8 @@ import yaml
 
 import tiny
 from packyard.core.errors import PackyardError
-from packyard.writing.source import package, workspace
-from packyard.writing.source.compose import ComposedPackage, compose
 from writing.source import libraries
-from writing.source.libraries import COMPONENT, CONFIG_MAP, HEAD, KRMFILE, KUSTOMIZATION, define
+from writing.source.libraries import COMPONENT, CONFIG_MAP, HEAD, KRMFILE, KUSTOMIZATION, composed, define
 from writing.source.libraries import name as name_libraries
 from writing.source.libraries import write as write_library
 
@@ -25,11 +23,6 @@ def root(tmp_path: Path) -> Path:
     """A workspace whose package ``p`` is made of the base ``below`` of the library ``parts`` beside it."""
     write_library(tmp_path / "parts", A="1")
     return libraries.workspace(tmp_path / "ws", "{path: ../parts}")
-
-
-def composed(root: Path) -> ComposedPackage:
-    here = workspace.read(root)
-    return compose(here, package.read(here, "p"))
 
 
 def data(root: Path) -> dict[str, str]:
@@ -44,13 +37,6 @@ def refusal(root: Path) -> str:
     with pytest.raises(PackyardError) as caught:
         composed(root)
     return str(caught.value).replace(f"{root.parent}/", "")
-
-
-def test_gives_a_package_the_definitions_of_its_libraries_and_lets_those_of_the_workspace_win(root: Path) -> None:
-    (use_case,) = composed(root).use_cases
-    assert use_case.definitions.setters["A"].value == "1"
-    tiny.write(root / "Krmfile", KRMFILE + define("A", "2"))
-    assert data(root) == {"A": "2"}
 
 
 def test_lets_an_overlay_of_the_workspace_add_to_one_of_a_library(root: Path) -> None:

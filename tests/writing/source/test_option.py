@@ -8,11 +8,10 @@ import pytest
 
 import tiny
 from packyard.core.errors import InputError
-from packyard.writing.source import package as packages
-from packyard.writing.source import workspace
-from packyard.writing.source.compose import ComposedPackage, compose
+from writing.source import libraries
+from writing.source.libraries import composed, define
 
-COMPONENT = "# Says what it does. Says more.\napiVersion: kustomize.config.k8s.io/v1alpha1\nkind: Component\n"
+COMPONENT = f"# Says what it does. Says more.\n{libraries.COMPONENT}"
 JOB = """\
 - {op: test, path: /spec/template/spec/containers/0/name, value: main}
 - {op: add, path: /spec/suspend, value: true}
@@ -26,15 +25,7 @@ metadata:
   labels:
     queue: default # {"$openapi":"QUEUE"}
 """
-KRMFILE = """\
-apiVersion: config.k8s.io/v1alpha1
-kind: Krmfile
-openAPI:
-  definitions:
-    io.k8s.cli.setters.QUEUE:
-      description: The queue.
-      x-k8s-cli: {setter: {name: QUEUE, value: "default"}}
-"""
+KRMFILE = libraries.KRMFILE + define("QUEUE", "default").replace("QUEUE:\n", "QUEUE:\n      description: The queue.\n")
 PATCHES = tiny.text("parts/option-patches.yaml")
 
 
@@ -52,11 +43,6 @@ def root(tmp_path: Path) -> Path:
 def option(root: Path, name: str, files: dict[str, str]) -> None:
     for path, text in files.items():
         tiny.write(root / "overlays/options" / name / path, text)
-
-
-def composed(root: Path) -> ComposedPackage:
-    here = workspace.read(root)
-    return compose(here, packages.read(here, "p"))
 
 
 def only(root: Path, use_case: str) -> None:

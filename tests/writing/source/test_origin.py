@@ -10,11 +10,11 @@ import pytest
 
 import tiny
 from catalogue.usecases import CATALOGUE, PACKAGES
-from packyard.writing.source import package as packages
 from packyard.writing.source import workspace
 from packyard.writing.source.compose import compose
 from packyard.writing.source.package import Package
 from packyard.writing.source.traced import Traced
+from writing.source.libraries import composed
 
 
 @cache
@@ -22,25 +22,20 @@ def lines(file: str) -> list[str]:
     return Path(file).read_text().split("\n")
 
 
-def text(traced: Traced, path: str, line: int) -> str:
-    place = traced.at(path, line)
-    return lines(place.file)[place.line - 1] if place else ""
-
-
 @pytest.mark.nightly
 @pytest.mark.parametrize("package", [PACKAGES[3], PACKAGES[-2]], ids=lambda item: item.name)
 def test_a_line_of_the_catalogue_says_what_its_source_says(package: Package) -> None:
-    composed = compose(CATALOGUE, package)
-    traced = Traced(CATALOGUE, composed)
+    made = compose(CATALOGUE, package)
+    traced = Traced(CATALOGUE, made)
     checked = 0
-    for path, data in composed.files.items():
+    for path, data in made.files.items():
         for number, line in enumerate(data.decode().split("\n")[:-1], 1):
-            found = text(traced, path, number)
+            place = traced.at(path, number)
+            found = lines(place.file)[place.line - 1] if place else ""
             if path.endswith(("Krmfile", "kustomization.yaml", "pods.yaml")):
                 assert found or path.endswith("Krmfile"), f"{path}:{number}"
                 continue
             checked += 1
-            place = traced.at(path, number)
             assert place
             key, _, value = line.strip().removeprefix("- ").partition(" #")[0].partition(":")
             file = place.file.endswith((".py", ".sh", "kustomization.yaml"))
@@ -55,16 +50,14 @@ def traced(tmp_path: Path) -> Traced:
 
 def written(folder: Path, path: str) -> list[str]:
     """Return the lines of a composed file."""
-    here = workspace.read(folder / "ws")
-    return compose(here, packages.read(here, "p")).files[path].decode().split("\n")
+    return composed(folder / "ws").files[path].decode().split("\n")
 
 
 def trace(folder: Path, files: Mapping[str, str]) -> Traced:
     root = tiny.workspace(folder / "ws")
     for path, text in {**STACK, **files}.items():
         tiny.write(root / path, text)
-    here = workspace.read(root)
-    return Traced(here, compose(here, packages.read(here, "p")))
+    return Traced(workspace.read(root), composed(root))
 
 
 STACK = {

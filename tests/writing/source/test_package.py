@@ -59,13 +59,6 @@ def test_the_nearer_value_wins_and_names_come_by_themselves(tree: Path) -> None:
     assert found["look/inside"]["RUN_NAME"] == "inside"
 
 
-def test_says_where_rules_stand(tree: Path) -> None:
-    with pytest.raises(
-        InputError, match=r"rules: does not stand here \(rules stand in a Krmfile: in that of the package"
-    ):
-        read(tree, "useCases: -> rules: [{rule: A > 1, message: more}]\nuseCases:")
-
-
 #: A package's use cases with an order, as package.yaml has them; ``one`` and ``many`` share the storage ``claim``.
 ORDERED = """
   look/inside: {base: look}
@@ -132,6 +125,10 @@ def test_an_order_that_cannot_be_kept_is_refused_once(tree: Path, change: str, e
         ("one process in each worker -> ''", "5:16: moved.SLOTS: is empty"),
         ("mode: training -> modes: training", "3:8: model.mode: is missing"),
         ("useCases: -> uses:", "1:1: useCases: is missing"),
+        (
+            "useCases: -> rules: [{rule: A > 1, message: more}]\nuseCases:",
+            "6:8: rules: does not stand here (rules stand in a Krmfile: in that of the package",
+        ),
     ],
 )
 def test_a_fault_is_named_by_its_place(tree: Path, change: str, expected: str) -> None:

@@ -11,10 +11,10 @@ import yaml
 
 import tiny
 from packyard.core.errors import InputError
-from packyard.writing.source import package as packages
-from packyard.writing.source import workspace
-from packyard.writing.source.compose import ComposedPackage, compose
+from packyard.writing.source.compose import ComposedPackage
 from real import Kustomize
+from writing.source import libraries
+from writing.source.libraries import composed, define
 
 HEAD = "apiVersion: packyard/v1\nkind: PodPatch\n"
 #: A kind that packyard does not know, with two groups of pods.
@@ -71,15 +71,6 @@ spec:
     resources: {limits: {gpu: null}}
     volumeMounts: [{name: d, mountPath: /d, readOnly: true}]
 """
-KRMFILE = """\
-apiVersion: config.k8s.io/v1alpha1
-kind: Krmfile
-openAPI:
-  definitions:
-    io.k8s.cli.setters.CLAIM:
-      description: The claim.
-      x-k8s-cli: {setter: {name: CLAIM, value: "data"}}
-"""
 
 
 @pytest.fixture
@@ -91,7 +82,7 @@ def root(tmp_path: Path) -> Path:
     for name, text in {"fleet": FLEET, "job": JOB, "workflow": WORKFLOW, "other": other}.items():
         tiny.write(root / f"bases/{name}/kustomization.yaml", tiny.FILES["bases/one/kustomization.yaml"])
         tiny.write(root / f"bases/{name}/cm.yaml", text)
-    tiny.write(root / "Krmfile", KRMFILE)
+    tiny.write(root / "Krmfile", libraries.KRMFILE + define("CLAIM", "data"))
     tiny.write(root / "overlays/storage/claim/pods.yaml", STORAGE)
     uses = "".join(f"\n  {name}: {{base: {name}, storage: [claim]}}" for name in ("fleet", "job", "workflow"))
     tiny.replace(root / "packages/p/package.yaml", "  one: {base: one}", f"  one: {{base: one}}{uses}")
@@ -101,11 +92,6 @@ def root(tmp_path: Path) -> Path:
 def option(root: Path, text: str) -> ComposedPackage:
     tiny.write(root / "overlays/options/o/pods.yaml", text)
     return composed(root)
-
-
-def composed(root: Path) -> ComposedPackage:
-    here = workspace.read(root)
-    return compose(here, packages.read(here, "p"))
 
 
 def pods(root: Path, use_case: str) -> list[dict[str, Any]]:
@@ -149,11 +135,8 @@ def test_a_workflow_has_fields_of_its_pods_itself_and_containers_by_the_names_of
 
 def test_patches_of_a_part_change_what_parts_that_it_is_made_of_brought(root: Path) -> None:
     rename = '[{"op": "replace", "path": "/spec/template/spec/volumes/0/name", "value": "e"}]'
-    above = (
-        "apiVersion: kustomize.config.k8s.io/v1alpha1\nkind: Component\ncomponents: [../claim]\n"
-        f"patches:\n- {{target: {{kind: Job}}, patch: '{rename}'}}\n"
-    )
-    tiny.write(root / "overlays/storage/above/kustomization.yaml", above)
+    above = f"components: [../claim]\npatches:\n- {{target: {{kind: Job}}, patch: '{rename}'}}\n"
+    tiny.write(root / "overlays/storage/above/kustomization.yaml", libraries.COMPONENT + above)
     tiny.replace(root / "packages/p/package.yaml", "job: {base: job, storage: [claim]}",
                  "job: {base: job, storage: [above]}")  # fmt: skip
     assert pods(root, "job/above")[0]["spec"]["volumes"][0]["name"] == "e"
@@ -339,8 +322,7 @@ def test_a_container_that_no_pod_has_is_told_where_it_is_named(root: Path) -> No
 def test_a_kustomization_that_lists_one_is_told_what_to_do(root: Path) -> None:
     folder = root / "overlays/storage/claim"
     (folder / "pods.yaml").rename(folder / "mine.yaml")
-    listed = "apiVersion: kustomize.config.k8s.io/v1alpha1\nkind: Component\npatches: [{path: mine.yaml}]\n"
-    tiny.write(folder / "kustomization.yaml", listed)
+    tiny.write(folder / "kustomization.yaml", f"{libraries.COMPONENT}patches: [{{path: mine.yaml}}]\n")
     with pytest.raises(InputError, match=r"'mine.yaml' patches pods.*name the file pods.yaml"):
         composed(root)
 

@@ -10,9 +10,7 @@ import yaml
 
 import tiny
 from packyard.core.errors import InputError
-from packyard.writing.source import package as packages
-from packyard.writing.source import workspace
-from packyard.writing.source.compose import compose
+from writing.source import libraries
 
 
 def krmfile(rules: str = "", **setters: str) -> str:
@@ -54,9 +52,7 @@ def define(tree: Path, base: str = "", overlay: str = "", package: str = "", **c
 
 
 def composed(tree: Path) -> dict[str, bytes]:
-    found = workspace.read(tree)
-    made = compose(found, packages.read(found, "bert"))
-    return {item.use_case.path: item.files["Krmfile"] for item in made.use_cases}
+    return {item.use_case.path: item.files["Krmfile"] for item in libraries.composed(tree, "bert").use_cases}
 
 
 def refused(tree: Path) -> list[str]:

@@ -130,11 +130,6 @@ def is_refused(name: str, text: str, root: Path) -> bool:
     return False
 
 
-def edited(name: str, old: str, new: str) -> str:
-    assert TEXTS[name].count(old) >= 1, old
-    return TEXTS[name].replace(old, new, 1)
-
-
 def ours() -> Iterator[tuple[str, Path]]:
     """Yield every file of the catalogue, and those of the tests, with the name of its schema."""
     yield "workspace", real.REPOSITORY / "packyard.yaml"
@@ -166,6 +161,7 @@ def test_a_file_with_every_field_is_valid_and_so_is_a_library(validators: dict[s
 def test_reader_and_schema_refuse_the_same(
     name: str, old: str, new: str, validators: dict[str, Any], root: Path
 ) -> None:
-    text = edited(name, old, new)
+    assert old in TEXTS[name]
+    text = TEXTS[name].replace(old, new, 1)
     assert is_refused(name, text, root)
     assert not validators[name].is_valid(yaml.safe_load(text))

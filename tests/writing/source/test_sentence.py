@@ -5,10 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 import tiny
-from packyard.writing.source import package, workspace
-from packyard.writing.source.compose import compose
+from writing.source.libraries import COMPONENT, composed
 
-COMPONENT = "apiVersion: kustomize.config.k8s.io/v1alpha1\nkind: Component\n"
 USES = """
   train: {base: one, storage: [claim, export]}
   prepare: {base: one, description: Copies the data.}
@@ -24,8 +22,7 @@ def test_a_use_case_says_what_it_is_for_and_the_storage_tells_several_apart(tmp_
     tiny.write(root / "overlays/storage/claim/kustomization.yaml", f"# Data is on a claim. It exists.\n{COMPONENT}")
     tiny.write(root / "overlays/storage/export/kustomization.yaml", f"# Data is on an export\n{COMPONENT}")
     tiny.replace(root / "packages/p/package.yaml", "\n  one: {base: one}\n", USES)
-    here = workspace.read(root)
-    assert {case.use_case.path: case.description for case in compose(here, package.read(here, "p")).use_cases} == {
+    assert {case.use_case.path: case.description for case in composed(root).use_cases} == {
         "train/claim": "Trains a model. Data is on a claim.",
         "train/export": "Trains a model. Data is on an export.",
         "prepare": "Copies the data.",

@@ -9,13 +9,11 @@ import yaml
 
 import tiny
 from packyard.core.errors import InputError
-from packyard.writing.source import package as packages
-from packyard.writing.source import workspace
-from packyard.writing.source.compose import Composed, compose
+from packyard.writing.source.compose import Composed
+from writing.source import libraries
+from writing.source.libraries import COMPONENT, KRMFILE
 
 PACKAGE = "packages/p/package.yaml"
-HEAD = "apiVersion: config.k8s.io/v1alpha1\nkind: Krmfile\nopenAPI:\n  definitions:\n"
-COMPONENT = "apiVersion: kustomize.config.k8s.io/v1alpha1\nkind: Component\n"
 OBJECT = """\
 apiVersion: v1
 kind: ConfigMap
@@ -62,7 +60,7 @@ def root(tmp_path: Path) -> Path:
 
 
 def define(root: Path, folder: str, text: str) -> None:
-    tiny.write(root / folder / "Krmfile", HEAD + text)
+    tiny.write(root / folder / "Krmfile", KRMFILE + text)
 
 
 def give(root: Path, *values: str) -> None:
@@ -70,8 +68,7 @@ def give(root: Path, *values: str) -> None:
 
 
 def composed(root: Path) -> Composed:
-    here = workspace.read(root)
-    return compose(here, packages.read(here, "p")).use_cases[0]
+    return libraries.composed(root).use_cases[0]
 
 
 def data(root: Path) -> dict[str, str]:

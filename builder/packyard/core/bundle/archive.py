@@ -22,7 +22,7 @@ import zlib
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 
 from packyard.core.bundle import tar
 from packyard.core.errors import ConflictError, InputError, Problem, UnavailableError, refuse
@@ -72,7 +72,8 @@ def pack(top: str, members: Iterable[Member]) -> bytes:
     file_paths = [member.path for member in files]
     refuse(_path_problems(top, file_paths))
     entries = [tar.TarEntry(name=f"{top}/{member.path}", mode=_mode(member), data=member.data) for member in files]
-    entries += [tar.TarEntry(name=f"{name}/", kind=tar.DIRECTORY, mode=0o755) for name in _directories(top, file_paths)]
+    folders = {top, *(str(folder) for path in file_paths for folder in PurePosixPath(top, path).parents)} - {"."}
+    entries += [tar.TarEntry(name=f"{folder}/", kind=tar.DIRECTORY, mode=0o755) for folder in folders]
     size = sum(len(entry.data) + 1024 for entry in entries)
     is_large = any(len(entry.data) > LIMITS.file_size for entry in entries) or size > LIMITS.total_size - tar.RECORD
     if is_large or len(entries) > LIMITS.entries:  # as `read` would refuse it
@@ -136,8 +137,7 @@ class _Names:
     def __init__(self) -> None:
         self.top = ""
         self.entries: set[str] = set()  # without a slash at the end
-        self._known: set[str] = set()  # folders without an entry of their own as well
-        self._claimed: dict[str, tuple[str, bool]] = {}
+        self._claimed: dict[str, tuple[str, bool]] = {}  # folders without an entry of their own as well
 
     def add(self, entry: tar.TarEntry) -> None:
         """Take the name of an entry, or refuse it."""
@@ -160,10 +160,7 @@ class _Names:
         spelled = f"{name}/" if entry.kind == tar.DIRECTORY else name
         if reason := filenames.claim(self._claimed, spelled):
             raise tar.refusal(f"{spelled!r} {reason}")
-        while name and name not in self._known:
-            self._known.add(name)
-            name = name.rpartition("/")[0]
-        if len(self._known) > LIMITS.entries:
+        if len(self._claimed) > LIMITS.entries:
             raise tar.refusal(f"the archive has more than {LIMITS.entries} entries")
 
 
@@ -200,14 +197,6 @@ def _mode(member: Member) -> int:
     return 0o755 if member.executable else 0o644
 
 
-def _directories(top: str, files: Iterable[str]) -> set[str]:
-    names = {top}
-    for path in files:
-        parts = path.split("/")[:-1]
-        names.update("/".join([top, *parts[:length]]) for length in range(1, len(parts) + 1))
-    return names
-
-
 def _path_problems(top: str, files: list[str]) -> list[Problem]:
     problems = [Problem("is not a name for a directory", file=repr(top))] if "/" in top or filenames.fault(top) else []
     for path in files:
@@ -216,7 +205,9 @@ def _path_problems(top: str, files: list[str]) -> list[Problem]:
         elif unicodedata.normalize("NFC", path) != path:
             problems.append(Problem(f"the path {path!r} is not in Unicode normalization form C", hint="rename it"))
     problems += [Problem(f"the path {path!r} appears twice") for path, count in Counter(files).items() if count > 1]
-    problems += [Problem(f"the path {path!r} {reason}") for path, reason in filenames.collisions(files)]
+    claimed: dict[str, tuple[str, bool]] = {}
+    collisions = ((path, filenames.claim(claimed, path)) for path in files)
+    problems += [Problem(f"the path {path!r} {reason}") for path, reason in collisions if reason]
     return problems
 
 

@@ -6,7 +6,6 @@ A path is text with ``/``, relative to the package's folder. Nothing here touche
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
 from functools import lru_cache
 from typing import Literal
 
@@ -73,20 +72,13 @@ def fault(path: str) -> str | None:
     return None
 
 
-def collisions(paths: Iterable[str]) -> Iterator[tuple[str, str]]:
-    """Yield (path, what is wrong) for every path that collides with another; a directory's path ends in ``/``.
+def claim(seen: dict[str, tuple[str, bool]], path: str) -> str | None:
+    """Return what is wrong with a path beside those that were claimed before, or claim it; a folder's ends in ``/``.
 
     Two paths collide if a directory of one is a file in the other, or if they, or directories of theirs, differ only
-    in case or in Unicode normalization: on macOS and Windows these are one.
+    in case or in Unicode normalization: on macOS and Windows these are one. ``seen`` has how each was first spelled,
+    folded, and whether it is a file.
     """
-    seen: dict[str, tuple[str, bool]] = {}  # folded -> (as first spelled, is it a file)
-    for path in paths:
-        if reason := claim(seen, path):
-            yield path, reason
-
-
-def claim(seen: dict[str, tuple[str, bool]], path: str) -> str | None:
-    """Return what is wrong with a path beside those that were claimed before, or claim it."""
     prefix, is_file = path.removesuffix("/"), not path.endswith("/")
     while prefix:
         spelled, was_file = holder = seen.setdefault(fold(prefix), claimed := (prefix, is_file))

@@ -31,36 +31,33 @@ class FileChange:
     ``name`` is what messages call it, ``mode`` that of a new file.
     """
 
-    def __init__(self, path: str, old: bytes | None, new: bytes | None, name: str, mode: int = 0o644) -> None:
+    def __init__(
+        self, path: str, file: str, old: bytes | None, new: bytes | None, name: str, mode: int = 0o644
+    ) -> None:
         self.path = path
+        #: Where it is, and where its new bytes are staged.
+        self.file = file
+        self.staged = ""
         self.old = old
         self.new = new
         self.name = name
         self.mode = mode
-        #: Where it is, and where its new bytes are staged.
-        self.file = self.staged = ""
         #: The state of the file when it was compared with the old bytes; None where there was none.
         self.state: tuple[int, ...] | None = None
         #: Whether the staged file may replace the old one; otherwise that is written through.
         self.stands = True
 
 
-class UnfinishedError(UnavailableError):
-    """Some files have their new bytes and some their old ones; the next command continues from there."""
-
-
-def write(root: str, changes: Iterable[FileChange], log: StepLog) -> None:
+def write(root: str, listed: Sequence[FileChange], log: StepLog) -> None:
     """Replace the content of files below a real folder that is locked: all of them, or none.
 
-    Owner, mode, attributes and hard links of a file stay. Raises `ConflictError` where a file
-    was changed since it was read, and `UnavailableError` where one cannot be changed; then nothing is changed.
-    `UnfinishedError` means that the change could be neither completed nor taken back.
+    Owner, mode, attributes and hard links of a file stay. Raises `ConflictError` where a file was changed since it was
+    read, and `UnavailableError` where one cannot be changed; then nothing is changed, but where the error says that it
+    could not be taken back.
     """
     token = os.urandom(8).hex()
-    listed = _placed(root, token, [change for change in changes if change.old != change.new])
+    _name_staged(listed, token)
     changes = _prepare(listed)
-    if not changes:
-        return
     try:
         with (
             ending.as_interrupt(),
@@ -74,12 +71,10 @@ def write(root: str, changes: Iterable[FileChange], log: StepLog) -> None:
         raise UnavailableError(Problem(f"{_why(error)}; nothing was changed", file=names.get(file, file))) from error
 
 
-def _placed(root: str, token: str, changes: Sequence[FileChange]) -> Sequence[FileChange]:
-    """Say where the files of a change are, and where their new bytes are staged; return them."""
+def _name_staged(changes: Sequence[FileChange], token: str) -> None:
+    """Say where the new bytes of each file are staged."""
     for number, change in enumerate(changes):
-        change.file = os.path.join(root, change.path)
         change.staged = f"{os.path.dirname(change.file)}/.packyard-new-{token}-{number}"
-    return changes
 
 
 def _write(
@@ -89,25 +84,24 @@ def _write(
 
     ``changes`` have each file once, even if it has two names.
     """
-    is_made = False
+    is_old = True  # what all files are
     try:
         _stage_all(changes)
         with ending.later():
+            is_old = False
             try:
                 for change in changes:
                     _take_place(change)
             except (OSError, PackyardError) as error:
                 _give_back(root, listed, error)
+                is_old = True
                 raise
-            is_made = True
             with suppress(OSError):  # then the step stays open, and the next command ends it
                 _clear([change.staged for change in changes if change.new is None or not change.stands], posted)
                 if step:
                     step.end()
-    except UnfinishedError:
-        raise
     except BaseException:
-        if not is_made:
+        if is_old:
             with suppress(OSError):
                 _clear([change.staged for change in changes], posted)
                 if step:
@@ -122,7 +116,7 @@ def _give_back(root: str, listed: Sequence[FileChange], reason: Exception) -> No
     except (OSError, PackyardError) as error:
         message = f"{_why(reason)}, and the change could not be taken back: {_why(error)}"
         hint = "the next packyard command there finishes it"
-        raise UnfinishedError(Problem(message, file=root, hint=hint)) from error
+        raise UnavailableError(Problem(message, file=root, hint=hint)) from error
 
 
 def settle(step: Step, tell: Callable[[str], object]) -> None:
@@ -131,8 +125,8 @@ def settle(step: Step, tell: Callable[[str], object]) -> None:
         if not is_open:
             return
         contents = step.contents().items()
-        made = [FileChange(path, old, new, step.path(path)) for path, (old, new) in contents]
-        listed = _placed(step.root, step.token, made)
+        listed = [FileChange(path, step.path(path), *both, step.path(path)) for path, both in contents]
+        _name_staged(listed, step.token)
         changes, edited = _rest(listed, back=False)
         try:
             _carry_out(listed, changes, back=False)
@@ -146,7 +140,10 @@ def settle(step: Step, tell: Callable[[str], object]) -> None:
 
 
 def _rest(listed: Iterable[FileChange], *, back: bool) -> tuple[list[FileChange], list[str]]:
-    """Return what an open change has yet to do, or to take back, and the files that were changed otherwise since."""
+    """Return what an open change has yet to do, or to take back, and the files that were changed otherwise since.
+
+    What is left to do of each change is written into it.
+    """
     changes: list[FileChange] = []
     edited: list[str] = []
     for change in listed:
@@ -154,9 +151,8 @@ def _rest(listed: Iterable[FileChange], *, back: bool) -> tuple[list[FileChange]
         with suppress(InputError):  # it is a folder or a link now
             now = _content(change.file)
             if os.path.realpath(folder) == folder and (now in (old, new) or inplace.is_torn(now, old, new)):
-                left = FileChange(change.path, now, old if back else new, change.file)
-                left.file, left.staged = change.file, change.staged
-                changes += [left] if left.new != now else []
+                change.old, change.new = now, old if back else new
+                changes += [change] if change.new != now else []
                 continue
         edited.append(change.file)
     return changes, edited
@@ -208,6 +204,7 @@ def _prepare(changes: Sequence[FileChange]) -> list[FileChange]:
 
 def _compare(change: FileChange, linked: dict[tuple[int, ...], FileChange]) -> None:
     """Compare a writable file with what was read of it; ``linked`` collects the files that have several names."""
+    change.state, change.stands = None, True
     refusal = ConflictError(Problem(_CHANGED, file=change.name))
     if not os.path.lexists(change.file):
         if change.old is not None:

@@ -109,7 +109,7 @@ class Tree:
             file = self._file(path)
             file = self._leads(file) if os.path.islink(file) else file
             below, bits = file.removeprefix(self.root).lstrip("/"), mode | (0o111 if path in executable else 0)
-            change = FileChange(below, self._read.get(path), new, self.prefix + path, bits)
+            change = FileChange(below, file, self._read.get(path), new, self.prefix + path, bits)
             if changes.setdefault(file, change).new != new:
                 raise ConflictError(
                     Problem(f"is {changes[file].name} under another name, with other bytes", file=change.name)
@@ -125,7 +125,7 @@ class Tree:
         try:
             for folder in {os.path.dirname(file) for file in added}:
                 os.makedirs(folder, exist_ok=True)
-            replace.write(self.root, changes.values(), log)
+            replace.write(self.root, list(changes.values()), log)
         except (OSError, PackyardError) as error:
             self._remove_empty(added)
             if isinstance(error, PackyardError):

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path
 
-from packyard.core.errors import ConflictError, InputError, Problem
+from packyard.core.errors import ConflictError, InputError, Problem, refuse
 from packyard.core.files.steps import DONE, UNDONE, Contents, Step, StepLog
 from packyard.core.files.tree import Tree
 
@@ -52,27 +52,20 @@ def take_back(log: StepLog, step: Step, *, merge: Merge) -> Contents:
     Edits by hand stay where ``merge`` can keep them; otherwise `ConflictError` is raised, and nothing changes.
     """
     tree = Tree(Path(step.root))
+    files: dict[str, bytes | None] = {}
+    problems: list[Problem] = []
     state = DONE if step.file.suffix == f".{UNDONE}" else UNDONE
     with tree.locked(log._replace(title=step.title, ends=state, instead=step.file.name)):
-        files = taken_back(step, tree, merge)
+        for name, (before, after) in step.contents().items():
+            now = content(tree, name)
+            try:
+                files[name] = before if now == after else merge(step.path(name), after, now, before)
+            except ConflictError as error:
+                problems += error.problems
+        refuse(problems, ConflictError)
         tree.write(files)
         with suppress(OSError):  # it stays where all files were like that already
             step.file.unlink(missing_ok=True)
-    return files
-
-
-def taken_back(step: Step, tree: Tree, merge: Merge) -> dict[str, bytes | None]:
-    """Return the files as they were before; what was edited since is merged, or raises `ConflictError`."""
-    files: dict[str, bytes | None] = {}
-    problems: list[Problem] = []
-    for name, (before, after) in step.contents().items():
-        now = content(tree, name)
-        try:
-            files[name] = before if now == after else merge(step.path(name), after, now, before)
-        except ConflictError as error:
-            problems += error.problems
-    if problems:
-        raise ConflictError(*problems)
     return files
 
 

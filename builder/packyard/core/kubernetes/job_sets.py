@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from packyard.core.kubernetes.kinds import JOBSET, TRAINER, is_kind, name_of
+from packyard.core.kubernetes.kinds import JOBSET, TRAINER, called, is_kind, name_of
 from packyard.core.yaml.document import mappings
 from packyard.core.yaml.node import MappingNode, Node, Scalar
 
@@ -73,7 +73,11 @@ class JobSet:
 
 def find(objects: Sequence[MappingNode]) -> Iterator[JobSet]:
     """Yield the JobSets of a package, and those that Trainer makes."""
-    runtimes = {_named(root): root.mapping("spec") for root in objects if is_kind(root, TRAINER, *_RUNTIMES)}
+    runtimes = {
+        (root.text("kind"), called(root)): root.mapping("spec")
+        for root in objects
+        if is_kind(root, TRAINER, *_RUNTIMES)
+    }
     for root in objects:
         name, spec = name_of(root), root.mapping("spec")
         if name is None or spec is None:
@@ -81,13 +85,8 @@ def find(objects: Sequence[MappingNode]) -> Iterator[JobSet]:
         if is_kind(root, JOBSET, "JobSet"):
             yield JobSet(name=name, spec=spec)
         elif is_kind(root, TRAINER, "TrainJob") and (reference := spec.mapping("runtimeRef")):
-            runtime = runtimes.get((reference.text("kind", "ClusterTrainingRuntime"), reference.text("name")))
+            runtime = runtimes.get((reference.text("kind", default="ClusterTrainingRuntime"), reference.text("name")))
             template = runtime.mapping("template", "spec") if runtime else None
             if runtime and template:
                 trainer, policy = spec.mapping("trainer"), runtime.mapping("mlPolicy")
                 yield JobSet(name=name, spec=template, is_made=True, trainer=trainer, policy=policy)
-
-
-def _named(root: MappingNode) -> tuple[str, str]:
-    name = name_of(root)
-    return root.text("kind"), name.value if name else ""

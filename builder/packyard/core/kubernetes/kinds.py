@@ -71,8 +71,7 @@ def is_local(root: Node | None) -> bool:
 
 def namespace_of(root: MappingNode) -> str:
     """Return the namespace that an object says, or an empty text."""
-    namespace = root.scalar("metadata", "namespace")
-    return namespace.value if namespace else ""
+    return root.text("metadata", "namespace")
 
 
 def name_of(root: MappingNode) -> Scalar | None:
@@ -82,8 +81,7 @@ def name_of(root: MappingNode) -> Scalar | None:
 
 def called(root: MappingNode) -> str:
     """Return the name of an object as text; an empty one where it has none."""
-    name = name_of(root)
-    return name.value if name else ""
+    return root.text("metadata", "name")
 
 
 def names(node: Node | None) -> list[Scalar]:

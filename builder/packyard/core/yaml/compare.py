@@ -196,15 +196,13 @@ def _behind(node: Node, child: Child | None = None) -> list[Comment]:
 
 def _are(children: Sequence[Child], planned: Sequence[object]) -> bool:
     """Say whether children read as planned, entries as pairs of a key and a value."""
-    if len(children) != len(planned):
-        return False
-    for child, plan in zip(children, planned, strict=True):
-        if isinstance(child, Entry):
-            if not (isinstance(plan, tuple) and reads(child.key, plan[0]) and reads(child.value, plan[1])):
-                return False
-        elif not reads(child.value, plan):
-            return False
-    return True
+    return len(children) == len(planned) and all(map(_is, children, planned))
+
+
+def _is(child: Child, plan: object) -> bool:
+    if isinstance(child, Entry):
+        return isinstance(plan, tuple) and reads(child.key, plan[0]) and reads(child.value, plan[1])
+    return reads(child.value, plan)
 
 
 def reads(node: Node, plan: object) -> bool:

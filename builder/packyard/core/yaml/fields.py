@@ -74,12 +74,12 @@ class Fields:
         for key, allowed in (("apiVersion", (api_version,)), ("kind", kinds)):
             value = self.text(key)
             if value and value not in allowed:
-                self.fault(self._get(key), key, f"must be {' or '.join(allowed)}, not {value!r}")
+                self.fault(self.anything(key), key, f"must be {' or '.join(allowed)}, not {value!r}")
         return value
 
     def text(self, key: str, default: str | None = None) -> str:
         """Ask for a scalar, as it is written; required, and not empty, unless there is a default."""
-        node = self._get(key)
+        node = self.anything(key)
         if node is None:
             if default is None and self.node:  # otherwise it is said that this is no mapping
                 self.fault(self.node, key, "is missing")
@@ -103,17 +103,13 @@ class Fields:
 
     def items(self, key: str) -> list[Node]:
         """Ask for a list; a missing one is empty."""
-        node = self._get(key)
+        node = self.anything(key)
         if node is None:
             return []
         if not isinstance(node, SequenceNode):
             self.fault(node, key, "must be a list")
             return []
         return [item.value for item in node.items]
-
-    def anything(self, key: str) -> Node | None:
-        """Ask for a value of whatever kind; None where it is missing."""
-        return self._get(key)
 
     def mapping(self, key: str) -> dict[str, Scalar]:
         """Ask for a mapping of names to scalars; a missing one is empty."""
@@ -141,7 +137,7 @@ class Fields:
 
     def child(self, key: str) -> Fields | None:
         """Ask for a mapping; None where it is missing."""
-        node = self._get(key)
+        node = self.anything(key)
         return None if node is None else Fields(node, self.file, self._path(key), self.problems)
 
     def elsewhere(self, key: str, hint: str, message: str = "does not stand here") -> None:
@@ -158,12 +154,13 @@ class Fields:
         if self._owns and self.problems:
             raise InputError(*self.problems)
 
-    def _get(self, key: str) -> Node | None:
+    def anything(self, key: str) -> Node | None:
+        """Ask for a value of whatever kind; None where it is missing."""
         self._known.append(key)
         return self.node.get(key) if self.node else None
 
     def _pairs(self, key: str) -> Iterator[tuple[str, Node]]:
-        node = self._get(key)
+        node = self.anything(key)
         if node is not None and not isinstance(node, MappingNode):
             self.fault(node, key, "must be a mapping")
         elif node is not None:

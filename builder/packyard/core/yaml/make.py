@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, TypeVar
 
+from packyard.core.yaml import content
 from packyard.core.yaml.node import Child, Collection, Entry, Item, MappingNode, Node, Scalar, SequenceNode, Source
 from packyard.core.yaml.values import double_quoted, quoted
 
@@ -52,11 +53,11 @@ def scalar(text: str, name: str, lexeme: str | None = None) -> Scalar:
 
 def literal(text: str, name: str) -> Scalar:
     """Make a literal block, or a text in quotes where a block would not keep every character."""
-    plain = text.endswith("\n") and not text.endswith("\n\n") and not text.startswith((" ", "\n"))
-    if not plain or any(not (character.isprintable() or character == "\n") for character in text):
+    written = content.literal(text)
+    if written is None:
         return scalar(text, name, double_quoted(text))
-    lines = [f"  {line}\n" if line else "\n" for line in text[:-1].split("\n")]
-    return _scalar(text, name, "".join(["|\n", *lines]), "|")
+    header, *lines = written.lines
+    return _scalar(text, name, "\n".join([header, *(f"  {line}" if line else "" for line in lines), ""]), "|")
 
 
 def mapping(name: str, values: Mapping[str, Node | str]) -> MappingNode:

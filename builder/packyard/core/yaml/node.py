@@ -104,9 +104,9 @@ class Node:
         entry = self.entry(name)
         return entry.value if entry else None
 
-    def text(self, name: str, default: str = "") -> str:
-        """Return the text of the scalar under this key, or ``default`` where there is none."""
-        value = self.get(name)
+    def text(self, *names: str, default: str = "") -> str:
+        """Follow keys down to the text of a scalar, as `find` does; return ``default`` where there is none."""
+        value = self.find(*names)
         return value.value if isinstance(value, Scalar) else default
 
     def find(self, *names: str) -> Node | None:

@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from functools import partial
 from pathlib import Path
 
-from packyard.core.files.paths import Gate
+from packyard.core.files import paths
 from packyard.core.work.memo import Memo
 
 #: Where libraries stand in a workspace.
@@ -26,7 +26,16 @@ class SourceTree:
         self.place = place
         self.root_dir = root_dir
         self.root = Path.cwd() / root_dir  # links and .. stay
-        self.gate = Gate(self.root)
+        self._inside: set[str] = set()
+
+    def outside(self, path: str) -> str:
+        """Return where a path below the root leads if that is outside of it, else an empty text."""
+        if path in self._inside:
+            return ""
+        leads = paths.outside(self.root, self.root / path)
+        if not leads:
+            self._inside.add(path)
+        return leads
 
 
 class Trees:

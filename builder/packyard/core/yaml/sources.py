@@ -130,7 +130,7 @@ class Sources:
         if "\0" in path:
             raise InputError(Problem("no file has such a name", file=self.shown(path)))
         tree, rest = self._trees.find(path)
-        if leads := tree.gate.outside(str(tree.root / rest)):
+        if leads := tree.outside(rest):
             whose = f"library {posixpath.basename(tree.place)}" if tree.place else "workspace"
             raise InputError(Problem(f"leads to {leads}, outside of the {whose}", file=self.shown(path)))
         return tree, rest

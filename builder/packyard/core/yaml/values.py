@@ -162,9 +162,8 @@ def integer(text: str) -> int | float | str:
     digits = text.replace("_", "")
     body = digits.lstrip("+-").lower()
     base = {"0x": 16, "0o": 8, "0b": 2}.get(body[:2], 8 if body[0] == "0" else 10)
-    value = _read(body.removeprefix("0o") if base == 8 else body, base)
-    if value is not None:
-        value = -value if digits[0] == "-" else value
+    if base != 10 or len(body) < 21:  # digits; more are beyond 64 bits
+        value = -int(body, base) if digits[0] == "-" else int(body, base)
         if -(1 << 63) <= value < (1 << 63) or (digits[0] not in "+-" and value < (1 << 64)):
             return value
     return number(text) if _DECIMAL.match(digits) else text
@@ -178,12 +177,6 @@ def number(text: str) -> float | str:
         return float(digits.replace(".", "", 1))
     rounded = float(digits)
     return text if abs(rounded) == _INFINITY else rounded
-
-
-def _read(digits: str, base: int) -> int | None:
-    """Read digits of a base, with its prefix or without, unless there are too many for 64 bits."""
-    digits = digits.removeprefix({16: "0x", 2: "0b"}.get(base, "")).lstrip("0")
-    return None if len(digits) > 64 else int(digits or "0", base)
 
 
 def implicit_type(text: str) -> str:

@@ -76,9 +76,8 @@ class ResourceItem:
     @property
     def reference(self) -> dict[str, str]:
         """What names it: apiVersion, kind, name and, if it has one, namespace."""
-        metadata = self.root.mapping("metadata")
         reference = {key: self.root.text(key) for key in ("apiVersion", "kind")}
-        reference |= {key: metadata.text(key) if metadata else "" for key in ("name", "namespace")}
+        reference |= {key: self.root.text("metadata", key) for key in ("name", "namespace")}
         return {key: text for key, text in reference.items() if text or key != "namespace"}
 
     def _annotation(self, names: Iterable[str]) -> str:

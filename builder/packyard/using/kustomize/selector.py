@@ -12,6 +12,7 @@ from collections.abc import Mapping
 
 from packyard.core.errors import InputError
 from packyard.core.kubernetes.groups import is_cluster_scoped
+from packyard.core.kubernetes.kinds import called, namespace_of
 from packyard.core.yaml.fields import Fields
 from packyard.core.yaml.node import MappingNode
 from packyard.using.setters import regexp
@@ -50,9 +51,7 @@ def read_fields(target: Fields) -> dict[str, str]:
 
 def identity(root: MappingNode) -> Identity:
     """Return what an object is called."""
-    metadata = root.mapping("metadata")
-    namespace, name = (metadata.text(key) if metadata else "" for key in ("namespace", "name"))
-    return root.text("apiVersion"), root.text("kind"), namespace, name
+    return root.text("apiVersion"), root.text("kind"), namespace_of(root), called(root)
 
 
 def effective(identity: Identity) -> Identity:

@@ -22,7 +22,7 @@ from pathlib import Path
 
 from packyard.core.errors import BeyondError, InputError, Problem, every, refuse, suggest
 from packyard.core.files import regular
-from packyard.core.files.paths import Gate
+from packyard.core.files.paths import outside
 from packyard.core.kubernetes import kustomization
 from packyard.core.yaml import aliases, strict
 from packyard.core.yaml.document import decode, entries, items, only, parse_one, parse_text, scalars
@@ -30,9 +30,9 @@ from packyard.core.yaml.fields import Fields
 from packyard.core.yaml.node import Document, MappingNode, Node, Scalar, Source
 from packyard.core.yaml.span import embedded
 from packyard.core.yaml.values import is_null, is_plain_text, listed
-from packyard.using.kustomize import generator, objects, patch, references, selector
+from packyard.using.kustomize import generator, objects, references, selector
 from packyard.using.kustomize.generator import Generated
-from packyard.using.kustomize.part import Part, Patch
+from packyard.using.kustomize.part import Part, Patch, filled, only_document
 from packyard.using.kustomize.references import FieldSpec
 from packyard.using.options.options import package_of
 
@@ -109,7 +109,7 @@ class _Reader:
     def part(self, folder: Path, kind: str, text: str | None = None) -> Part:
         """Read the kustomization of a folder."""
         file = find(folder)
-        if leads := Gate(folder).outside(str(file)):
+        if leads := outside(folder, file):
             message = f"leads to {leads}, outside of the directory"
             raise InputError(Problem(message, file=str(file), hint="kustomize refuses it as well"))
         root = parse_one((self.budget.read(file) if text is None else text).encode(), str(file)).root
@@ -154,7 +154,7 @@ class _Reader:
         if node.value.startswith("/") or not regular.is_folder(path):
             message = f"component {node.value!r} is not a folder here"
             raise (BeyondError if "//" in node.value or "?" in node.value else InputError)(node.problem(message))
-        if leads := Gate(self.budget.package).outside(str(path)):
+        if leads := outside(self.budget.package, path):
             message = f"component {node.value!r} leads to {leads}, outside of the package {self.budget.package}"
             raise BeyondError(node.problem(f"{message}, which packyard's own build does not follow", HINT))
         real = os.path.realpath(path)
@@ -245,10 +245,10 @@ def _document(node: Scalar, source: Source, text: str) -> Document:
     if text.startswith("[") and not is_json(text):
         raise InputError(node.problem("a patch that begins with [ must be JSON", "write an operation a line"))
     documents = aliases.read(source)
-    if len(patch.filled(documents)) > 1:
+    if len(filled(documents)) > 1:
         message = "several patches in one entry are not supported by packyard's own build"
         raise BeyondError(node.problem(message, HINT))
-    document = patch.only_document(documents, source.name)
+    document = only_document(documents, source.name)
     assert document.root is not None
     strict.to_value(document.root)  # which refuses what kustomize would read otherwise
     return document
@@ -270,7 +270,7 @@ def _read_beside(node: Scalar, file: Path, budget: Budget, what: str, name: str 
         beside = path.parent.glob("*.y*ml") if regular.is_folder(path.parent) else iter(())
         names = sorted(entry.name for entry in islice(beside, _MOST))
         raise InputError(node.problem(f"{what} {name!r} is not a file here", suggest(name, names)))
-    if Gate(file.parent).outside(str(path)):
+    if outside(file.parent, path):
         message = f"{what} {name!r} lies outside of the directory"
         raise InputError(node.problem(message, "kustomize refuses it as well"))
     return Source(str(path), budget.read(path, whole=what == "file"))

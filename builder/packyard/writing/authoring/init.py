@@ -17,7 +17,7 @@ import os
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
-from packyard.core.errors import ConflictError, Problem
+from packyard.core.errors import ConflictError, Problem, refuse
 from packyard.core.files import paths, regular
 from packyard.core.files.paths import WORKSPACE
 from packyard.core.files.tree import Tree
@@ -75,8 +75,8 @@ def more(kinds: Iterable[str]) -> dict[str, bytes]:
 
 def write(folder: Path, made: Mapping[str, bytes]) -> list[Path]:
     """Write the files into a folder, all or none; a licence that is there already stays, any other file is refused."""
-    for path in made:
-        paths.inside(folder, path)  # a link may lead out of it
+    linked = [str(folder / path) for path in made if paths.outside(folder, folder / path)]
+    refuse(Problem(f"is a link that leads outside of {folder}", file=file) for file in linked)
     made = {path: data for path, data in made.items() if path != LICENSE or not os.path.lexists(folder / path)}
     existing = [path for path in made if os.path.lexists(folder / path)]
     if existing:

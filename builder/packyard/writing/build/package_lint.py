@@ -80,8 +80,7 @@ def lint_unused(here: Workspace) -> Linted:
 
 
 def _package(here: Workspace, draft: Draft, composed: ComposedPackage) -> Linted:
-    packages = _directories(here, composed)
-    parsed, findings = _judged(here, composed, packages)
+    parsed, findings = _judged(here, composed)
     findings = silence.mounted(composed.package, parsed, findings)
     findings += silence.check(here, composed, parsed, draft.inputs)
     findings += fragments.check(here, composed.package, draft, parsed)
@@ -103,12 +102,8 @@ def _tried(here: Workspace, paths: Sequence[str], inputs: Iterable[str] = ()) ->
     for composed in tried.composed:
         (use_case,) = composed.package.use_cases
         below, own = f"{here.name}/{here.prefix}/{use_case.path}/", tuple(tried.folders[use_case.path])
-        _, findings = _judged(here, composed, _directories(here, composed))
-        placed += (  # others are tried themselves
-            item
-            for item in _to_sources(here, composed, findings)
-            if not item.composed.startswith(below) or item.file.startswith(own)
-        )
+        items = _to_sources(here, composed, _judged(here, composed)[1])
+        placed += (item for item in items if not item.composed.startswith(below) or item.file.startswith(own))
         options.update(option.name for option in composed.options.all)
     # What reaches something here is not idle; what does not may be for other parts.
     reaching = {patch: False for composed in tried.composed for patch, no in composed.idle.items() if not no}
@@ -116,14 +111,12 @@ def _tried(here: Workspace, paths: Sequence[str], inputs: Iterable[str] = ()) ->
     return Linted(here.name, placed, len(tried.composed), sorted(options), reaching, inputs)
 
 
-def _judged(
-    here: Workspace, composed: ComposedPackage, directories: Sequence[PackageFiles]
-) -> tuple[list[Parsed], list[Finding]]:
+def _judged(here: Workspace, composed: ComposedPackage) -> tuple[list[Parsed], list[Finding]]:
     """Return the directories of a package parsed, and what is wrong with each, alone and with each option."""
     judges = judges_of(here)
-    parsed = [parse(files) for files in directories]
-    findings = [finding for pair in zip(directories, parsed, strict=True) for finding in find(*pair, judges=judges)]
-    *used, of_options = parsed
+    pairs = [(files, parse(files)) for files in _directories(here, composed)]
+    findings = [finding for pair in pairs for finding in find(*pair, judges=judges)]
+    *used, of_options = parsed = [each for _, each in pairs]
     options = [_option(here, option.name) for option in composed.options.all]
     tried = partial(enabled.find, defined=of_options.definitions, judges=judges, known=findings)
     return parsed, [*findings, *(item for case in used for option in options for item in tried(case, option))]
@@ -135,9 +128,9 @@ def _option(here: Workspace, name: str) -> Option:
     return Option(name, part, needed(here.sources.read(parts.file_of(here.sources, part.folder))))
 
 
-def _directories(here: Workspace, composed: ComposedPackage) -> list[PackageFiles]:
-    """Return the directories of a composed package that have setters, last that of its options."""
-    members, directories = composed.files, list[PackageFiles]()
+def _directories(here: Workspace, composed: ComposedPackage) -> Iterator[PackageFiles]:
+    """Yield the directories of a composed package that have setters, last that of its options."""
+    members = composed.files
     programs = [path for path in members if path.startswith(f"{PROGRAMS}/") and path.endswith(f"/{kustomization.FILE}")]
     for folder in (*(item.use_case.path for item in composed.use_cases), OPTIONS):
         below = f"{folder}/"
@@ -145,9 +138,7 @@ def _directories(here: Workspace, composed: ComposedPackage) -> list[PackageFile
         krmfile = files.pop(KRMFILE, EMPTY + b"\n")
         resources = {path: data for path, data in files.items() if path.endswith(".yaml")}
         resources |= {posixpath.relpath(path, folder): members[path] for path in programs}
-        where = f"{composed.package.name}/{here.prefix}/{below}"
-        directories.append(PackageFiles(krmfile, resources, where))
-    return directories
+        yield PackageFiles(krmfile, resources, f"{composed.package.name}/{here.prefix}/{below}")
 
 
 def _to_sources(here: Workspace, composed: ComposedPackage, findings: Iterable[Finding]) -> Iterator[Finding]:

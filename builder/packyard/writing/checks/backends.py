@@ -40,7 +40,7 @@ def _references(root: MappingNode) -> Iterator[tuple[MappingNode, str, Node | No
     elif kind_of(root)[0] == GATEWAY:
         for rule in mappings(root.find("spec", "rules")):
             for backend in mappings(rule.get("backendRefs")):
-                if backend.text("kind", "Service") == "Service" and not backend.get("namespace"):
+                if backend.text("kind", default="Service") == "Service" and not backend.get("namespace"):
                     yield backend, "port", backend.get("port")
 
 

@@ -40,7 +40,7 @@ def check(parsed: Parsed) -> Iterator[Finding]:
                 yield from _labelled(pod.template, root, "the pod")
             # Pods of Argo report through the API server, and who makes those of an unknown kind gives them an account.
             is_known = pods.knows(kind_of(root)) or pod.spec.get("serviceAccountName")
-            if is_known and not pod.is_argo and pod.spec.text("serviceAccountName", "default") not in trusted:
+            if is_known and not pod.is_argo and pod.spec.text("serviceAccountName", default="default") not in trusted:
                 yield from _token(pod.spec, silent)
             for container in pod.containers:
                 yield from _user(container, pod)
@@ -85,7 +85,7 @@ def _deadlines(root: MappingNode, parsed: Parsed) -> Iterator[Finding]:
 def _token(spec: MappingNode, silent: Container[str]) -> Iterator[Finding]:
     """Find a token of an account without rights, unless the pod or its account mounts none."""
     own = spec.text("automountServiceAccountToken")
-    if own == "false" or (not own and spec.text("serviceAccountName", "default") in silent):
+    if own == "false" or (not own and spec.text("serviceAccountName", default="default") in silent):
         return
     place = spec.entry("serviceAccountName")
     message = "a token for the API server is mounted into the pod, and its account has no rights that need one"

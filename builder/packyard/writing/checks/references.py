@@ -160,8 +160,8 @@ def _references(root: MappingNode, spaces: Container[str]) -> Iterator[_Referenc
             for node in items(value) if field.is_list else [value]:
                 yield from _named(node, field, entry, root)
         elif entry.name in TYPED and (name := value.scalar("name")):
-            kind = value.text("kind", _DEFAULTS.get(entry.name, ""))
-            group = value.text("apiGroup", group_of(value.text("apiVersion", TYPED[entry.name])))
+            kind = value.text("kind", default=_DEFAULTS.get(entry.name, ""))
+            group = value.text("apiGroup", default=group_of(value.text("apiVersion", default=TYPED[entry.name])))
             yield _Reference((group, kind), name, kind_node=value.get("kind"))
         elif entry.name == "subjects":
             for item in mappings(value):

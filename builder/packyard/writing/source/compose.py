@@ -7,7 +7,7 @@ resources: [bases/mpi-job]  +  components: [overlays/storage/user-mounted-nfs]  
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import PurePosixPath
 from posixpath import basename
 
@@ -27,7 +27,7 @@ from packyard.using.kustomize.part import KrmfileData, Part
 from packyard.using.kustomize.patch import no_container
 from packyard.using.options.folder import NAME as OPTIONS
 from packyard.using.options.folder import PROGRAMS
-from packyard.using.setters.definition import Definitions, Setter
+from packyard.using.setters.definition import Definitions
 from packyard.using.setters.krmfile import NAME as KRMFILE
 from packyard.using.setters.plan import set_fields
 from packyard.using.setters.rules.rule import Rule
@@ -60,16 +60,16 @@ class Composed:
 
     use_case: UseCase
     files: Mapping[str, bytes]
-    objects: tuple[tuple[str, str], ...] = ()
-    beside: tuple[str, ...] = ()
-    definitions: Definitions = field(default_factory=Definitions)  # those of its Krmfile
-    rules: tuple[Rule, ...] = ()
-    description: str = ""
-    shared: Mapping[str, bytes] = field(default_factory=dict)  # what it shares, with what it adds
-    requires: tuple[Required, ...] = ()  # as its authors say
-    named: Mapping[str, SourceObject] = field(default_factory=dict)  # what files of objects were written from
-    sources: Sequence[SourceObject] = ()  # the objects before words were folded
-    idle: Sequence[Idle] = ()
+    objects: tuple[tuple[str, str], ...]
+    beside: tuple[str, ...]
+    definitions: Definitions  # those of its Krmfile
+    rules: Sequence[Rule]
+    description: str
+    shared: Mapping[str, bytes]  # what it shares, with what it adds
+    requires: tuple[Required, ...]  # as its authors say
+    named: Mapping[str, SourceObject]  # what files of objects were written from
+    sources: Sequence[SourceObject]  # the objects before words were folded
+    idle: Sequence[Idle]
     words: Words
 
     @property
@@ -133,12 +133,15 @@ def make(workspace: Workspace, package: Package, use_case: UseCase) -> Composed:
 
 def _make(workspace: Workspace, package: Package, use_case: UseCase) -> Composed:
     sources, memo = workspace.sources, workspace.sources.memo
-    base, overlays = _parts(workspace, package, use_case)
-    objects, nothing = _objects(workspace, package, use_case, base, overlays)
+    used = [parts.of(workspace, path) for path in use_case.parts]
+    if sum(part.size for part in used) > parts.MAX_PARTS:
+        message = f"use case {use_case.path} is made of more than {parts.MAX_PARTS} kustomizations"
+        raise InputError(Problem(message, file=package.file, line=use_case.line))
+    objects, nothing = _objects(sources, package, use_case, used)
     named = dict(zip(file_names(objects), objects, strict=True))
-    beside = {basename(path): SourceObject(root, PurePosixPath(path).stem) for path, root in _beside(sources, base)}
+    beside = {basename(path): SourceObject(root, PurePosixPath(path).stem) for path, root in _beside(sources, used[0])}
     by_file = {**beside, **named}
-    layers = _layers(workspace, package, base, overlays)
+    layers = _layers(sources, package, *used)
     krmfiles = [krmfile for layer in layers for krmfile in layer]
     lent = [[krmfile] for krmfile in package.lent]
     words = Words(parts.read_shared(workspace), [*lent, *layers], use_case.setters, memo)
@@ -148,7 +151,9 @@ def _make(workspace: Workspace, package: Package, use_case: UseCase) -> Composed
     own = {name: program.write(part, use_case.path) for name, item in folded.items() if (part := program.own(item))}
     reached = reached_definitions.reach(words, own)
     setters = reached.definitions.setters
-    rules = _rules(workspace, use_case, krmfiles, setters)
+    rules = reached_rules.gather(krmfiles, memo)
+    refuse(reached_rules.check(rules, setters, workspace, use_case.setters))
+    rules = [rule for rule in rules if reached_rules.is_here(rule, setters)]
     files = {**own, **set_fields(own, reached.definitions, setters, memo).files}
     programs = program.lines(use_case.path, program.find(objects), shared.keys() & own.keys())
     files[kustomization.FILE] = _kustomization(use_case, named.keys() - shared.keys(), programs)
@@ -161,7 +166,7 @@ def _make(workspace: Workspace, package: Package, use_case: UseCase) -> Composed
         beside=tuple(sorted(beside)),
         definitions=reached.definitions,
         rules=rules,
-        description=sentence.of(use_case, base, overlays),
+        description=sentence.of(use_case, used),
         shared={**shared, **set_fields(shared, reached.definitions, setters, memo).files},
         requires=tuple(dict.fromkeys([*package.requires, *required.gather(krmfiles, memo)])),
         named={name: part for name, item in by_file.items() if (part := program.own(item))},
@@ -171,51 +176,33 @@ def _make(workspace: Workspace, package: Package, use_case: UseCase) -> Composed
     )
 
 
-def _rules(
-    workspace: Workspace, use_case: UseCase, krmfiles: Sequence[KrmfileData], setters: Mapping[str, Setter]
-) -> tuple[Rule, ...]:
-    """Return the rules whose setters a use case has; one that its values break is refused."""
-    rules = reached_rules.gather(krmfiles, workspace.sources.memo)
-    refuse(reached_rules.check(rules, setters, workspace, use_case.setters))
-    return tuple(rule for rule in rules if reached_rules.is_here(rule, setters))
-
-
 def _kustomization(use_case: UseCase, resources: Iterable[str], programs: Iterable[str]) -> bytes:
     lines = [*kustomization.header(), "resources:", *(f"- {name}" for name in sorted(resources)), *programs]
     lines += [f"namespace: {quoted(use_case.namespace)}"] if use_case.namespace else []
     return "".join(f"{line}\n" for line in lines).encode()
 
 
-def _parts(workspace: Workspace, package: Package, use_case: UseCase) -> tuple[Part, list[Part]]:
-    """Read the base and the overlays of a use case."""
-    base, *overlays = (parts.of(workspace, path) for path in use_case.parts)
-    if sum(part.size for part in (base, *overlays)) > parts.MAX_PARTS:
-        message = f"use case {use_case.path} is made of more than {parts.MAX_PARTS} kustomizations"
-        raise InputError(Problem(message, file=package.file, line=use_case.line))
-    return base, overlays
-
-
-def _beside(sources: Sources, base: Part) -> list[tuple[str, MappingNode]]:
+def _beside(sources: Sources, base: Part) -> Iterator[tuple[str, MappingNode]]:
     """Read the objects beside a base, and beside those that it builds on, that no kustomization lists; with files."""
-    below = [path for part in base.resources for path in _beside(sources, part)]
-    files = sorted(set(sources.list(base.folder, "*.yaml")) - base.own_files())
-    return [*below, *((path, root) for path in files for root in parts.read_objects(sources, path))]
+    for part in base.parts():
+        for path in sorted(set(sources.list(part.folder, "*.yaml")) - part.own_files()):
+            yield from ((path, root) for root in parts.read_objects(sources, path))
 
 
 def _objects(
-    workspace: Workspace, package: Package, use_case: UseCase, base: Part, overlays: Sequence[Part]
+    sources: Sources, package: Package, use_case: UseCase, used: Sequence[Part]
 ) -> tuple[list[SourceObject], list[Idle]]:
     """Return the objects of a use case, and which patches of its parts reach nothing; its package's own have to."""
-    items, nothing = begun(workspace.sources, base, overlays)
+    items, nothing = begun(sources, used)
     roots = [item.root for item in items if not item.is_local]
-    if use_case.storage and pods.find_all(roots) and changes_nothing(workspace.sources, base, overlays):
+    if use_case.storage and pods.find_all(roots) and changes_nothing(sources, used):
         message = f"storage {use_case.storage} changes nothing in {use_case.name}"
         hint = f"have it patch {' or '.join(sorted({root.text('kind') for root in roots}))}, or leave it out"
         raise InputError(Problem(message, file=package.file, line=use_case.line, hint=hint))
     own: list[Idle] = []
     added = Part(package.folder, patches=use_case.patches, pods=use_case.pods)
     objects = accumulate(added, [item.copy() for item in items], own)
-    refuse(idle.problems(idle.join(own), f"the use case {use_case.path}", workspace.sources))
+    refuse(idle.problems(idle.join(own), f"the use case {use_case.path}", sources))
     refuse(_misnamed(use_case, objects))
     return [item for item in objects if not item.is_local], list(nothing)
 
@@ -232,34 +219,33 @@ def _misnamed(use_case: UseCase, objects: Iterable[SourceObject]) -> Iterator[Pr
                     yield no_container(root, container, others)
 
 
-def changes_nothing(sources: Sources, base: Part, overlays: Sequence[Part]) -> bool:
-    """Say whether the last overlay is there to change objects, not for its definitions alone, and changes none."""
-    stages = (begun(sources, base, stage)[0] for stage in (overlays[:-1], overlays))
+def changes_nothing(sources: Sources, used: Sequence[Part]) -> bool:
+    """Say whether the last of parts is there to change objects, not for its definitions alone, and changes none."""
+    stages = (begun(sources, stage)[0] for stage in (used[:-1], used))
     before, after = ([item.root for item in objects if not item.is_local] for objects in stages)
-    return is_same(before, after) and any(
-        part.patches or part.pods or part.replacements for part in overlays[-1].parts()
-    )
+    return is_same(before, after) and any(part.patches or part.pods or part.replacements for part in used[-1].parts())
 
 
-def _layers(workspace: Workspace, package: Package, base: Part, overlays: Sequence[Part]) -> list[list[KrmfileData]]:
+def _layers(sources: Sources, package: Package, base: Part, *overlays: Part) -> list[list[KrmfileData]]:
     """Return the Krmfiles of a use case in layers, of which each wins over those before it.
 
     They are those of the base, those that overlays build on, those of overlays side by side, and the package's.
     """
     below = [krmfile for overlay in overlays for part in overlay.components for krmfile in part.krmfiles()]
     beside = [overlay.krmfile for overlay in overlays if overlay.krmfile]
-    krmfile = parts.read_krmfile(workspace.sources, package.folder)
+    krmfile = parts.read_krmfile(sources, package.folder)
     return [*([krmfile] for krmfile in base.krmfiles()), below, beside, *([[krmfile]] if krmfile else [])]
 
 
-def begun(sources: Sources, base: Part, overlays: Sequence[Part]) -> tuple[list[SourceObject], list[Idle]]:
+def begun(sources: Sources, used: Sequence[Part]) -> tuple[list[SourceObject], list[Idle]]:
     """Return what the base and the overlays of a use case come to, made once in a run, and what of them is idle."""
 
     def make() -> tuple[list[SourceObject], list[Idle]]:
+        base, *overlays = used
         nothing: list[Idle] = []
         return accumulate(Part(base.folder, resources=(base,), components=tuple(overlays)), idle=nothing), nothing
 
-    return sources.once(("objects", *(item.folder for item in (base, *overlays))), make)
+    return sources.once(("objects", *(part.folder for part in used)), make)
 
 
 def _check_values(package: Package, use_cases: Sequence[Composed]) -> None:
@@ -268,12 +254,11 @@ def _check_values(package: Package, use_cases: Sequence[Composed]) -> None:
     used = {(line, name) for item, line, name in given if item.words.is_used(name)}
     unknown = {(line, name) for _, line, name in given if line} - used
     known = {name for item in use_cases for name in item.words.known}
-    refuse(_nowhere(package, name, line, known - {name}) for line, name in sorted(unknown))
-
-
-def _nowhere(package: Package, name: str, line: int, names: set[str]) -> Problem:
-    message = f"setters.{name}: reaches nothing in the use cases that it is for"
-    return Problem(message, file=package.file, line=line, hint=suggest(name, names))
+    message = "reaches nothing in the use cases that it is for"
+    refuse(
+        Problem(f"setters.{name}: {message}", file=package.file, line=line, hint=suggest(name, known - {name}))
+        for line, name in sorted(unknown)
+    )
 
 
 def values(files: Mapping[str, bytes], memo: Memo) -> list[dict[str, object]]:

@@ -11,10 +11,10 @@ if TYPE_CHECKING:
     from packyard.writing.source.package import UseCase
 
 
-def of(use_case: UseCase, base: Part, overlays: Sequence[Part]) -> str:
+def of(use_case: UseCase, used: Sequence[Part]) -> str:
     """Return what a use case is for; where its name has several storages, that of the storage tells them apart."""
-    purpose = use_case.description or first(base.description)
-    storage = first(overlays[-1].description) if use_case.has_siblings else ""
+    purpose = use_case.description or first(used[0].description)
+    storage = first(used[-1].description) if use_case.has_siblings else ""
     return " ".join(filter(None, (purpose, storage)))
 
 

@@ -101,8 +101,8 @@ def _names(here: Workspace, kind: str) -> list[str]:
 def _fits(here: Workspace, base: str, overlay: str) -> bool:
     """Say whether an overlay applies to a base, and changes it."""
     try:
-        part = parts.of(here, f"{FOLDERS[BASE]}/{base}")
-        return not compose.changes_nothing(here.sources, part, [parts.of(here, overlay)])
+        used = [parts.of(here, path) for path in (f"{FOLDERS[BASE]}/{base}", overlay)]
+        return not compose.changes_nothing(here.sources, used)
     except InputError:  # which is told where the part is tried
         return False
 

@@ -361,7 +361,7 @@ def _items(root: Node, key: str) -> list[Item]:
 
 def _beyond(root: MappingNode, kind: str, *, is_leaf: bool) -> Iterator[tuple[Node, str]]:
     """Yield what a kustomization says more than a part may, and where."""
-    if root.text("kind", "Kustomization") != kind:
+    if root.text("kind", default="Kustomization") != kind:
         yield root, f"it is a {root.text('kind')}"
     for entry in root.entries:
         is_text = entry.name in ("apiVersion", "kind", *(["namespace"] if is_leaf else []))
