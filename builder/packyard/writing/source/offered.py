@@ -83,7 +83,7 @@ def _asked(sources: Sources, part: Part) -> Iterator[str]:
         yield from _asked(sources, inner)
     named = [*part.files, *(patch.file for patch in part.patches if patch.file), *{pod.path for pod in part.pods}]
     for document in (document for path in named for document in sources.documents(path)):
-        for note in find_comments(document):
+        for note in find_comments(document.root):
             reference = comment.parse(note.text)
             if reference:
                 yield reference.name
