@@ -8,7 +8,6 @@ from pathlib import Path
 import pytest
 
 from catalogue.usecases import PACKAGES
-from packyard.cli import complete
 from packyard.core.digest import Digest
 from packyard.sharing import stores
 from packyard.sharing.entry import IndexEntry
@@ -93,13 +92,3 @@ def test_all_verbs_look_in_one_order_and_say_where(
     monkeypatch.setenv("PACKYARD_CHANNEL", "carried")
     assert len(json.loads(done("list", "-o", "json"))) == len(PACKAGES)
     assert packyard("list", "--from", channel).stderr == f"from {channel} (--from)\n{unsigned}\n"
-
-
-@pytest.mark.parametrize(
-    ("verb", "offered"), [("show", b"llm-serving/one-node\n"), ("run", b"llm-serving/one-node\n"), ("get", b"")]
-)
-def test_completion_offers_use_cases_behind_the_name_of_a_package(
-    verb: str, offered: bytes, capfdbinary: pytest.CaptureFixture[bytes]
-) -> None:
-    assert complete.main([verb, "llm-serving/one"]) == 0
-    assert capfdbinary.readouterr().out == offered

@@ -45,34 +45,15 @@ def package(tmp_path: Path) -> Path:
     return root
 
 
-@pytest.mark.parametrize(
-    "words",
-    [
-        "setters",
-        "explain A",
-        "set A=x",
-        "set A=1",
-        "set A=7",
-        "set --unset A",
-        "set \x1b[2J=1",
-        "set \u202e 1",
-        "enable",
-        "enable \x9bp",
-        "lint",
-        "render",
-        "render --built-in",
-        "undo",
-        "cfg list-setters .",
-        "cfg set . A \x1b[2J",
-        "cfg set . NO x",
-        "cfg \x1b[2J",
-        "\x1b[2J",
-        "get \x1b[2J",
-        "list --from \x1b[2J",
-        "build \x1b --to \x1b",
-        "--\u202e",
-    ],
+#: Commands that print what they were given, or what is in the package.
+COMMANDS = (
+    "setters|explain A|set A=x|set A=1|set A=7|set --unset A|set \x1b[2J=1|set \u202e 1|enable|enable \x9bp|lint|render"
+    "|render --built-in|undo|cfg list-setters .|cfg set . A \x1b[2J|cfg set . NO x|cfg \x1b[2J|\x1b[2J|get \x1b[2J"
+    "|list --from \x1b[2J|build \x1b --to \x1b|--\u202e"
 )
+
+
+@pytest.mark.parametrize("words", COMMANDS.split("|"))
 def test_no_text_for_people_acts_on_a_terminal(package: Path, words: str) -> None:
     process = inside(*words.split(" "), cwd=package)
     assert "Traceback" not in process.stderr

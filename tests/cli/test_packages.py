@@ -62,20 +62,6 @@ def test_a_package_in_the_working_directory_wins_unless_a_version_or_a_channel_i
         assert 'one: "11"' in done("render", *words, "--built-in")
 
 
-@pytest.mark.usefixtures("here")
-@pytest.mark.parametrize(
-    ("word", "says"),
-    [
-        ("p@1.0/nf", "p has no use case 'nf' (did you mean 'nfs'?)"),
-        ("p@1.0", "p has several use cases (name one: p@1.0/nfs, p@1.0/pvc)"),
-        ("q/nfs", "the channel has no package 'q'"),
-        ("p@3/nfs", "3"),
-    ],
-)
-def test_what_is_not_there_is_refused_with_what_is(word: str, says: str) -> None:
-    assert says in refused("render", word)
-
-
 def test_a_name_that_a_version_moved_is_told_at_the_line_of_the_values_file(here: Path) -> None:
     tiny.write(here / "values.yaml", "WORKERS: 8\nOLD: x\nWRKERS: 3\n")
     said = refused("render", "p@1.1/nfs", "-f", "values.yaml")

@@ -68,16 +68,7 @@ def root(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.mark.parametrize(
-    "words",
-    [
-        "set WORKERS=3",
-        "enable",
-        "enable queue",
-        "enable --off queue",
-        "render",
-        "deploy",
-        "doctor",
-    ],
+    "words", ["set WORKERS=3", "enable", "enable queue", "enable --off queue", "render", "deploy", "doctor"]
 )
 def test_a_directory_of_use_cases_names_them(root: Path, words: str) -> None:
     process = packyard(*words.split(), cwd=root)

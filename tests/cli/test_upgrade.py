@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+import reading
 import tiny
 from packyard.core.bundle import bundle
 from packyard.core.bundle.archive import Member
@@ -108,28 +109,18 @@ def publish(folder: Path, *versions: str) -> None:
 def edit_one() -> None:
     """Edit a line that the new version changes, below one of which the default changes, too."""
     done("set", USE_CASE, "WORKERS=4")
-    edit("p/run/nfs/cm.yaml", 'one: "1"', 'one: "mine"')
+    tiny.replace(Path("p/run/nfs/cm.yaml"), 'one: "1"', 'one: "mine"')
 
 
 def upgrade(*words: object, to: str = "1.1.tar.gz") -> str:
     return done("upgrade", "p", to, "--base", "1.0.tar.gz", *words)
 
 
-def contents(folder: Path) -> dict[str, str]:
-    return {file.relative_to(folder).as_posix(): file.read_text() for file in folder.rglob("*") if file.is_file()}
-
-
-def edit(file: str, old: str, new: str) -> None:
-    text = Path(file).read_text()
-    assert old in text
-    Path(file).write_text(text.replace(old, new))
-
-
 @pytest.mark.usefixtures("here")
 def test_keeps_what_was_set_enabled_and_edited_and_takes_what_is_new() -> None:
     done("set", USE_CASE, "OLD=mine")
     done("enable", USE_CASE, "queue")
-    edit("p/run/nfs/cm.yaml", 'three: "3"', 'three: "33"')
+    tiny.replace(Path("p/run/nfs/cm.yaml"), 'three: "3"', 'three: "33"')
     Path("p/notes.txt").write_text("mine\n")
     found = packyard("upgrade", "p", "1.1.tar.gz", "--base", "1.0.tar.gz")
     assert "added    p/run/nfs/job/job.yaml\n" in found.stdout
@@ -152,24 +143,24 @@ def test_keeps_what_was_set_enabled_and_edited_and_takes_what_is_new() -> None:
 
 def test_twice_is_once_and_undo_takes_it_back(here: Path) -> None:
     done("set", USE_CASE, "WORKERS=8")
-    before = contents(here / "p")
+    before = reading.files(here / "p")
     upgrade()
-    after = contents(here / "p")
+    after = reading.files(here / "p")
     found = packyard("upgrade", "p", "1.1.tar.gz", "--base", "1.1.tar.gz")
     assert (found.returncode, found.stdout) == (0, "")
     assert found.stderr == "p: is p 1.1 already; nothing changes\n"
-    assert contents(here / "p") == after != before
+    assert reading.files(here / "p") == after != before
     done("undo", "p")
-    assert contents(here / "p") == before
+    assert reading.files(here / "p") == before
     assert not Path("p/bin").exists()
     assert not Path("p/run/nfs/job").exists()
 
 
 def test_a_dry_run_is_a_diff_and_changes_nothing(here: Path) -> None:
     done("set", USE_CASE, "WORKERS=8")
-    before = contents(here / "p")
+    before = reading.files(here / "p")
     diff = upgrade("--dry-run")
-    assert contents(here / "p") == before
+    assert reading.files(here / "p") == before
     assert '-  one: "1"\n+  one: "11"\n' in diff
     assert "--- /dev/null\n+++ b/p/bin/start.sh\n" in diff
     assert "+  workers" not in diff
@@ -180,7 +171,7 @@ def test_lists_every_conflict_and_leaves_the_tree_as_it_was(here: Path) -> None:
     edit_one()
     Path("p/README.md").unlink()
     pack(here, "1.1", {**NEXT, "README.md": "# new\n"})
-    before = contents(here / "p")
+    before = reading.files(here / "p")
     assert refused("upgrade", "p", "1.1.tar.gz", "--base", "1.0.tar.gz") == (
         "error: p/README.md: is removed here, and changed by 1.1\n"
         "error: p/run/nfs/cm.yaml:7: this line is changed here and by 1.1\n"
@@ -189,7 +180,7 @@ def test_lists_every_conflict_and_leaves_the_tree_as_it_was(here: Path) -> None:
         "error: 2 conflicts; nothing was changed (--conflicts ours keeps yours, theirs takes the new version's, "
         "markers writes both into the files)\n"
     )
-    assert contents(here / "p") == before
+    assert reading.files(here / "p") == before
 
 
 @pytest.mark.parametrize(
@@ -246,7 +237,9 @@ def test_a_setter_or_an_option_that_is_gone_is_a_conflict(here: Path) -> None:
     assert "p/run/nfs/Krmfile:5: WORKERS is set to 8, and 1.1 has no such setter\n" in told
     assert "p/run/nfs/kustomization.yaml:6:3: option 'queue' is enabled, and 1.1 does not have it\n" in told
     upgrade("--conflicts=theirs")
-    assert contents(here / "p" / "run") == {path[4:]: text for path, text in files.items() if path.startswith("run/")}
+    assert reading.files(here / "p" / "run") == {
+        path[4:]: text.encode() for path, text in files.items() if path.startswith("run/")
+    }
 
 
 def test_a_use_case_that_is_gone_goes_unless_something_was_changed_in_it(here: Path) -> None:
@@ -255,7 +248,7 @@ def test_a_use_case_that_is_gone_goes_unless_something_was_changed_in_it(here: P
     upgrade()
     assert not Path("p/run/pvc").exists()
     done("undo", "p")
-    edit("p/run/pvc/cm.yaml", "run", "mine")
+    tiny.replace(Path("p/run/pvc/cm.yaml"), "run", "mine")
     told = refused("upgrade", "p", "1.1.tar.gz", "--base", "1.0.tar.gz")
     assert "p/run/pvc: is removed by 1.1, and changed here: cm.yaml (volume replaces it)\n" in told
     assert "BREAKING: use case removed: volume replaces it" in done("diff", "1.0.tar.gz", "1.1.tar.gz")
@@ -271,7 +264,7 @@ def test_says_which_setters_have_to_be_set_now(here: Path) -> None:
 
 
 def test_what_does_not_fit_together_as_yaml_is_a_conflict(here: Path) -> None:
-    edit("p/run/nfs/cm.yaml", "kind: ConfigMap\n", "kind: ConfigMap\nimmutable: true\n")
+    tiny.replace(Path("p/run/nfs/cm.yaml"), "kind: ConfigMap\n", "kind: ConfigMap\nimmutable: true\n")
     pack(here, "1.1", {**NEXT, "run/nfs/cm.yaml": NEXT["run/nfs/cm.yaml"] + "immutable: false\n"})
     told = refused("upgrade", "p", "1.1.tar.gz", "--base", "1.0.tar.gz")
     assert "p/run/nfs/cm.yaml:1: the changes here and those of the new version do not fit together: " in told
@@ -281,7 +274,7 @@ def test_says_where_the_bundle_that_it_came_from_may_be(here: Path) -> None:
     told = refused("upgrade", "p")
     assert told.startswith("error: p: has no .packyard.json, which says where the package is from (name the channel: ")
     publish(here, "1.0")
-    edit("p/packyard.json", '"model": {}', '"model": {"x": "y"}')
+    tiny.replace(Path("p/packyard.json"), '"model": {}', '"model": {"x": "y"}')
     told = refused("upgrade", "p", "--from", "channel")
     assert told == (
         "error: p/packyard.json: is not that of p@1.0 in channel (--from)\n"
@@ -327,7 +320,7 @@ def test_a_directory_or_a_link_out_of_the_package_is_not_written(here: Path) -> 
     Path("p/bin").unlink()
     Path("elsewhere").mkdir()
     Path("p/bin").symlink_to(here / "elsewhere")
-    before = contents(here / "p")
+    before = reading.files(here / "p")
     refused("upgrade", "p", "1.1.tar.gz", "--base", "1.0.tar.gz")
-    assert contents(here / "p") == before
+    assert reading.files(here / "p") == before
     assert not list(Path("elsewhere").iterdir())

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from types import SimpleNamespace
 from typing import Any
 
 from controlplane import fates
 from packyard.running.runs import run as runs
-from packyard.running.runs.kubectl import Kubectl
+from packyard.running.runs.kubectl import Kubectl, listed
 from packyard.running.runs.record import RunRecord
 from packyard.running.runs.run import Object, Reference
 
@@ -87,44 +85,22 @@ def fated(name: str, fate: str) -> Object:
     return {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": name, "annotations": {fates.ANNOTATION: fate}}}
 
 
-def put(
-    kubectl: Kubectl,
-    objects: Mapping[str, Sequence[Object]],
-    *,
-    package: str = "mnist",
-    values: Mapping[str, str] | None = None,
-) -> dict[str, RunRecord]:
+def put(kubectl: Kubectl, objects: Mapping[str, Sequence[Object]]) -> None:
     """Record runs and apply their objects, all in two calls."""
     labelled = {run: runs.labelled(items, run, kubectl.namespace) for run, items in objects.items()}
-    found = {
-        run: replace(record(run, items, kubectl.namespace), package=package, values=values or {})
-        for run, items in labelled.items()
-    }
-    made = [found[run].of(items).to_object() for run, items in labelled.items()]
+    made = [record(run, items, kubectl.namespace).of(items).to_object() for run, items in labelled.items()]
     trusting = ("--validate=false", "--filename=-")  # what to validate by is large, and slow to fetch
-    kubectl.run("create", *trusting, data=_as_list(made))
-    applied = [item for items in labelled.values() for item in items]
-    kubectl.run("apply", "--server-side", *trusting, data=_as_list(applied))
-    return found
-
-
-def _as_list(objects: Sequence[Object]) -> bytes:
-    return json.dumps({"apiVersion": "v1", "kind": "List", "items": objects}).encode()
+    kubectl.run("create", *trusting, data=listed(made))
+    kubectl.run("apply", "--server-side", *trusting, data=listed(item for items in labelled.values() for item in items))
 
 
 def record(run: str, objects: Sequence[Object], namespace: str) -> RunRecord:
     """Return the first record of a run."""
-    return RunRecord(
-        run=run,
-        number=1,
-        version="1.0.0",
-        use_case="quickstart/mlops/first-run",
-        who="ann",
-        when=WHEN,
-        objects=tuple(Reference.of(item, namespace) for item in objects),
-    )
+    about = {"package": "mnist", "version": "1.0.0", "use_case": "quickstart/mlops/first-run", "who": "ann"}
+    own = tuple(Reference.of(item, namespace) for item in objects)
+    return RunRecord(run=run, number=1, when=WHEN, objects=own, **about)
 
 
-def around(*warnings: Object, queued: Sequence[Object] = ()) -> Any:
-    """Return what is around runs: these warnings, what waits in queues, and no claim."""
-    return SimpleNamespace(warnings=warnings, queued=queued, claims=())
+def around(queued: Sequence[Object] = ()) -> Any:
+    """Return what is around runs: what waits in queues, no warning and no claim."""
+    return SimpleNamespace(warnings=(), queued=queued, claims=())

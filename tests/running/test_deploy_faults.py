@@ -76,7 +76,7 @@ def test_ctrl_c_after_every_call_leaves_what_the_next_deploy_completes(
     for at in range(1, 7):
         objects = config_map(x=f"at-{at}"), config_map(f"at-{at}", x="1")
         with monkeypatch.context() as patch:
-            patch.setattr(kubectls, "_done", interrupted(at))
+            patch.setattr(kubectls, "Done", interrupted(at))
             with pytest.raises(KeyboardInterrupt):
                 made(client, *objects)
         made(client, *objects)
@@ -100,7 +100,7 @@ def test_ctrl_c_after_every_call_leaves_what_the_next_undeploy_deletes(
     for at in range(1, 5):
         made(client, config_map(x="1"))
         with monkeypatch.context() as patch:
-            patch.setattr(kubectls, "_done", interrupted(at))
+            patch.setattr(kubectls, "Done", interrupted(at))
             with pytest.raises(KeyboardInterrupt):
                 delete()
         if at < 4:
@@ -111,7 +111,7 @@ def test_ctrl_c_after_every_call_leaves_what_the_next_undeploy_deletes(
 
 def interrupted(at: int) -> Callable[..., Any]:
     """Return what reads what a call of kubectl gave, but for the one that is interrupted."""
-    calls, done = 0, kubectls._done
+    calls, done = 0, kubectls.Done
 
     def read(*given: Any) -> Any:
         nonlocal calls
@@ -175,14 +175,10 @@ def test_a_secret_of_the_command_line_is_not_repeated(
         done = inside("deploy", directory, "DB_PASSWORD=hunter2", "--kubeconfig", config, "--no-wait")
     assert "may be applied in part" in done.stderr
     assert "hunter2" not in done.stderr + done.stdout
-    (record,) = records.read_all(client_of(config), RUN)[RUN]
+    (record,) = records.read_all(kubectls.find(os.environ["PATH"], kubeconfig=str(config)), RUN)[RUN]
     assert record.values == {}
     (stored,) = (each for each in cluster.list("v1", "Secret", namespace))
     assert stored["data"] == {"password": "aHVudGVyMg=="}
-
-
-def client_of(config: Path) -> Kubectl:
-    return kubectls.find(os.environ["PATH"], kubeconfig=str(config))
 
 
 def offers(said: str, what: str) -> list[list[str]]:

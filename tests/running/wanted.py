@@ -17,12 +17,12 @@ from running.made import WHEN
 _INSTANCE = "app.kubernetes.io/instance"
 
 
-def rendered(*objects: Object, run: str = "first", values: Mapping[str, str] | None = None) -> Rendered:
+def rendered(*objects: Object, run: str = "first") -> Rendered:
     """Return objects as those of a run."""
     for item in objects:
         item["metadata"].setdefault("labels", {})[_INSTANCE] = run
     about = {"package": "mnist", "version": "1.0.0", "use_case": "first-run"}
-    draft = RunRecord(run="", number=1, when="", values=values or {}, **about)
+    draft = RunRecord(run="", number=1, when="", **about)
     return Rendered(objects=objects, draft=draft, setters=frozenset({"RUN_NAME"}))
 
 

@@ -42,7 +42,7 @@ def test_a_channel_that_is_not_there_is_said_to_be_missing(reference: str) -> No
 
 def test_what_is_in_the_archive_has_to_be_what_the_index_says(store: DirectoryStore, tmp_path: Path) -> None:
     list_otherwise(tmp_path / "channel", "bert", "1.9", tar=Digest.of(b"another"))
-    with pytest.raises(IntegrityError, match=rf"^bert@1\.9: expected the tar {Digest.of(b'another')}, found sha256:"):
+    with pytest.raises(IntegrityError, match=rf"^bert@1\.9: expected .* {Digest.of(b'another')}, found .* sha256:"):
         fetch(store, "bert@1.9")
 
 
@@ -59,5 +59,5 @@ def test_refuses_another_bundle_than_the_one_that_is_listed(store: DirectoryStor
     other = bundle("bert", "4.0")
     list_otherwise(tmp_path / "channel", "bert", "1.9", digest=other.digest, size=len(other.data))
     (tmp_path / "channel/1.9/bert.tar.gz").write_bytes(other.data)
-    with pytest.raises(IntegrityError, match=r"bert@1\.9: expected this package, found bert@4\.0"):
+    with pytest.raises(IntegrityError, match=r"bert@1\.9: expected bert@1\.9 .*, found bert@4\.0"):
         fetch(store, "bert@1.9")

@@ -19,8 +19,7 @@ from packyard.sharing.entry import IndexEntry
 from packyard.sharing.index import access
 from packyard.sharing.index.access import Publisher
 from packyard.sharing.index.index import KEY, MOST, Index, Release, record_key
-from packyard.sharing.index.package import Package, choose
-from packyard.sharing.index.summary import Summary
+from packyard.sharing.index.package import Package, Summary, choose
 from packyard.sharing.stores.directory import DirectoryStore
 from sharing.examples import CountingStore, OvertakenStore, add_to_index, bundle, entry, write_index
 from sharing.servers import within

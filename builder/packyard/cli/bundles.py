@@ -77,7 +77,7 @@ def offer(
 
     store = store or open_channel(source.value)
     try:
-        fetched = fetch(store, asked, fetching(source.value, store), pin=pin)
+        fetched = fetch(store, asked, fetching(source.value), pin=pin)
     except InputError as error:
         if asked.name in [problem.missing for problem in error.problems] and asked.name in carried_names():
             hint = f"packyard carries it: add --from {CARRIED}"

@@ -15,7 +15,6 @@ from packyard.sharing.entry import IndexEntry
 from packyard.sharing.fetching.fetch import Fetching
 from packyard.sharing.index import access
 from packyard.sharing.index.index import Index
-from packyard.sharing.stores.directory import DirectoryStore
 from packyard.sharing.stores.store import Store
 
 #: What is said of a bundle, and of what was done for it.
@@ -44,14 +43,10 @@ def signed(address: str, index: Index) -> Sequence[str]:
     return preferences.trust(address).signed(index.signers, index.others)
 
 
-def fetching(address: str, store: Store | None = None) -> Fetching:
-    """Return how to fetch from a channel: the user's trust, memory and cache; a directory needs no cache.
-
-    ``store`` is the channel, if it is open.
-    """
-    cache = None if isinstance(store or open_channel(address), DirectoryStore) else bundle_cache()
+def fetching(address: str) -> Fetching:
+    """Return how to fetch from a channel: the user's trust, memory and cache."""
     trusted, memory = preferences.trust(address), preferences.memory(address)
-    return Fetching(trusted=trusted, memory=memory, cache=cache, warn=output.warning)
+    return Fetching(trusted=trusted, memory=memory, cache=bundle_cache(), warn=output.warning)
 
 
 def bundle_cache() -> Cache | None:

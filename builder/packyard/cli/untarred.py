@@ -7,6 +7,7 @@ that channel is asked only if the user named it before, on this computer.
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from shlex import quote
@@ -21,7 +22,6 @@ from packyard.core.bundle.receipt import CARRIED, Receipt
 from packyard.core.bundle.reference import Reference
 from packyard.core.errors import ConflictError, InputError, IntegrityError, PackyardError, Problem
 from packyard.core.files import paths, regular
-from packyard.sharing.entry import Identified
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -42,20 +42,14 @@ class Untarred:
         """Return the bundle that it came from, which has the same packyard.json: fetched before, or in a channel."""
         if kept := self.kept():
             return kept
-        problems: list[Problem] = []
-        sources = [channel(self.folder, self.receipt, flag)]
-        own = self.receipt.channel if self.receipt else ""
-        if own not in ("", sources[0].value) and preferences.is_used(own):
-            sources.append(Setting(own, receipt.FILE))
-        for source in sources:
-            try:
-                bundle = bundles.find(Reference.parse(self.name), source)
-                if self._is_of(bundle):
-                    return bundle
-                where = str(self.folder / manifest.FILE)
-                problems.append(Problem(f"is not that of {self.name} in {source}", file=where))
-            except PackyardError as error:
-                problems += error.problems
+        source, where = channel(self.folder, self.receipt, flag), str(self.folder / manifest.FILE)
+        problems: Sequence[Problem] = [Problem(f"is not that of {self.name} in {source}", file=where)]
+        try:
+            bundle = bundles.find(Reference.parse(self.name), source)
+            if self._is_of(bundle):
+                return bundle
+        except PackyardError as error:
+            problems = error.problems
         message = f"the bundle of {self.name} that this folder came from is needed, and was not found"
         file, here = f"{quote(self.described.name)}.tar.gz", quote(str(self.folder))
         typed = f"packyard diff {file} {here}, packyard upgrade {here} --base {file}"
@@ -95,7 +89,7 @@ def channel(folder: Path, received: Receipt | None, flag: str | None) -> Setting
     raise InputError(Problem(problem, file=str(folder), hint=hint))
 
 
-def receipt_of(source: Setting, bundle: Identified) -> bytes:
+def receipt_of(source: Setting, bundle: Bundle) -> bytes:
     """Return the receipt of a bundle from a channel."""
     return Receipt(channel=source.whole, version=bundle.version, digest=bundle.digest).to_bytes()
 

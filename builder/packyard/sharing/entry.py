@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING
 
 from packyard.core.bundle import manifest, record, reference
 from packyard.core.bundle.record import checked, in_json, list_of, map_of, text
 from packyard.core.digest import Digest
-from packyard.core.errors import IntegrityError
 
 if TYPE_CHECKING:
     from packyard.core.bundle.bundle import Bundle
@@ -21,10 +20,6 @@ SIGSTORE = ".sigstore.json"
 _README = "README.md"
 _DESCRIPTION = 300  # characters
 _NEEDS = ("CustomResourceDefinition", "Resource", "CSIDriver")
-
-
-#: What has a name, a version, and the digests of its tar and its file.
-Identified: TypeAlias = "IndexEntry | Bundle"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -92,12 +87,6 @@ class IndexEntry:
         """Return what follows from the bundle alone, as registries keep it beside the bundle."""
         fields = {name: value for name, value in self.document().items() if name not in ("yanked", "removed")}
         return record.to_line(fields).decode().strip()
-
-    def verify(self, data: bytes) -> None:
-        """Raise `IntegrityError`, naming expected and found, unless this is the published ``.tar.gz``."""
-        if len(data) != self.size:
-            raise IntegrityError(f"{self}: expected {self.size} bytes, found {len(data)}")
-        self.digest.verify(data, what=str(self))
 
     def is_same_file(self, entry: IndexEntry) -> bool:
         """Return whether both list the same file under the same name and version."""

@@ -58,11 +58,13 @@ class PackageSetters:
 class Place(NamedTuple):
     """A package that is reached, by its path below the tree's root; ``where`` stands before paths in messages.
 
-    Of a package of options ``names`` are the setters that are reached there, each with the options that have it.
+    ``package`` is the path below the directory. Of a package of options ``names`` are the setters that are reached
+    there, each with the options that have it.
     """
 
     path: str
     where: str
+    package: str
     names: Mapping[str, Sequence[str]] | None = None
 
 
@@ -153,7 +155,7 @@ def set_values(
                 files[whole] = (files[whole][0] if whole in files else before.files[name], data)
                 after[whole] = data
             if here.names or edited:
-                changes.append(_change(beside, place, before, planned, switched))
+                changes.append(_change(place, before, planned, switched))
         _refuse(directory, problems)
         reached = {name for change in changes for name in change.plan.counts}
         kept = sorted({*assignment.names}.difference(reached))
@@ -198,7 +200,7 @@ def _enabled(directory: Path, options: Sequence[str], *, recursive: bool) -> tup
 
 def _beside(directory: Path, names: Sequence[str], options: Sequence[str], *, recursive: bool) -> Beside | None:
     """Find the options that setting these names reaches; some are going to be enabled."""
-    if not (recursive or options) and not folder.has_components(directory):
+    if not (recursive or options) and not folder.has_options(directory):
         return None
     from packyard.using.options.option_setters import reach  # most use cases have no option enabled
 
@@ -210,9 +212,9 @@ def _places(tree: Tree, directory: Path, beside: Beside | None, *, recursive: bo
     own = Tree(directory) if beside else tree
     base = beside.directory if beside else ""
     for path in find_packages(own, recursive=recursive, kpt=True):
-        yield Place(join(base, path).rstrip("/"), own.prefix + join(path, ""))
+        yield Place(join(base, path).rstrip("/"), own.prefix + join(path, ""), path or ".")
     if beside:
-        yield Place(OPTIONS, tree.prefix + join(OPTIONS, ""), beside.names)
+        yield Place(OPTIONS, tree.prefix + join(OPTIONS, ""), os.path.relpath(OPTIONS, base or "."), beside.names)
 
 
 def _shipped(directory: Path) -> Shipped:
@@ -242,12 +244,10 @@ def _is_as_shipped(setter: Setter, shipped: Shipped) -> bool:
     return setter.with_value([default] if isinstance(default, str) else default).texts == setter.texts
 
 
-def _change(
-    beside: Beside | None, place: Place, before: PackageFiles, planned: Plan, switched: Switched | None
-) -> Change:
+def _change(place: Place, before: PackageFiles, planned: Plan, switched: Switched | None) -> Change:
     shown = os.path.normpath(place.where or ".")
     return Change(
-        package=os.path.relpath(place.path or ".", beside.directory or ".") if beside else place.path or ".",
+        package=place.package,
         place=shown,
         before=before,
         plan=planned,

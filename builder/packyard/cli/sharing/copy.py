@@ -15,6 +15,7 @@ goes on. Images are not copied: `packyard show NAME --images` lists them for cra
 from __future__ import annotations
 
 import argparse
+from dataclasses import replace
 
 from packyard.cli import output, progress, signing
 from packyard.cli.channels import BUNDLES, fetching, open_channel, row
@@ -38,7 +39,7 @@ def run(arguments: argparse.Namespace) -> int:
             open_channel(arguments.source),
             open_channel(arguments.target),
             arguments.references,
-            how=fetching(arguments.source),
+            how=replace(fetching(arguments.source), cache=None),  # TO has them then
             by=lambda: signing.publisher(arguments.target, arguments.key),
             is_own=bool(arguments.key),
             done=lambda number, count: show(f"{number} of {output.counted(count, 'package')} copied"),

@@ -17,13 +17,12 @@ from pathlib import Path
 from packyard.cli import bundles, declare, output, progress, signing, workspaces
 from packyard.cli.channels import BUNDLES, open_channel, row
 from packyard.core.bundle import reference
-from packyard.core.files import git
+from packyard.core.files import git, regular
 from packyard.sharing.entry import SBOM, IndexEntry
 from packyard.sharing.index import access
 from packyard.sharing.index.index import Index
 from packyard.sharing.publishing.publish import Attest, Upload, compare, publish
 from packyard.sharing.stores import as_registry
-from packyard.sharing.stores.oci.manifest import bundle_digest
 from packyard.sharing.stores.store import ReadOnly, Store
 from packyard.sharing.trust import provenance, sbom
 from packyard.sharing.trust.keyless import Signing
@@ -70,7 +69,8 @@ def run(arguments: argparse.Namespace) -> int:
             built = catalogue.build(workspace, arguments.version, part, put, jobs=jobs, done=done)
         workspaces.tell_warnings(built.warnings)
         files = (folder / f"{name}.tar.gz" for name in part)
-        packed = [Upload.in_file(IndexEntry.of(bundles.read(file)), file) for file in files]
+        entries = [(IndexEntry.of(bundles.read(file)), file) for file in files]
+        packed = [Upload(entry=entry, data=partial(regular.read, file, limit=entry.size)) for entry, file in entries]
         if arguments.dry_run:
             uploads = compare(store, packed, access.current(store, by.trusted))
             _print(store, [(upload.entry, upload.outlook) for upload in uploads], arguments.output)
@@ -125,7 +125,7 @@ def _attest(workspace: Workspace, folder: Path, built: Catalogue, key: Signing |
 
     def statements(entry: IndexEntry) -> dict[str, bytes]:
         described = sbom.to_bytes(bundles.read(folder / f"{entry.name}.tar.gz"), workspace.name)
-        made = Statement(entry, inputs[entry.name], at, sbom=described, manifest=bundle_digest(entry))
+        made = Statement(entry, inputs[entry.name], at, sbom=described)
         statement = made.to_bytes(key)
         return {entry.beside(SBOM): described, entry.beside(provenance.end(statement)): statement}
 

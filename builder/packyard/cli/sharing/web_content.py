@@ -21,8 +21,8 @@ from packyard.core.kubernetes.lenient import Object
 from packyard.core.yaml.node import Source
 from packyard.sharing.entry import IndexEntry
 from packyard.sharing.fetching.fetch import Fetched
-from packyard.sharing.index import summary
 from packyard.sharing.index.index import Index
+from packyard.sharing.index.package import title_of, words_of
 from packyard.sharing.stores.store import NotFoundError, Store
 from packyard.sharing.web import picture
 from packyard.sharing.web.page import Fields
@@ -49,7 +49,7 @@ def _latest(entry: IndexEntry, address: str, store: Store) -> Fields:
     """Return what the list says of a package, and its page: what ``show -o json`` prints as ``row``, or a problem."""
     listed = {
         "latest": entry.version,
-        "title": summary.title_of(entry),
+        "title": title_of(entry),
         "facts": list(dict.fromkeys(value for value in entry.model.values() if value != "none")),
         "use_cases": shortened(entry.use_cases),
     }
@@ -65,7 +65,7 @@ def _latest(entry: IndexEntry, address: str, store: Store) -> Fields:
     except (InputError, IntegrityError, NotFoundError) as error:
         output.warning(f"{entry}: its page says that it cannot be shown: {error}")
         shown = {"problem": on_one_line(str(error))}
-    return {**listed, "words": summary.split(words), **shown}
+    return {**listed, "words": words_of(words), **shown}
 
 
 def _shown(fetched: Fetched, source: Setting) -> Fields:

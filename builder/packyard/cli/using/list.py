@@ -22,8 +22,7 @@ from packyard.cli import declare, output, preferences
 from packyard.cli.rows import Rows
 from packyard.core.bundle.manifest import BUNDLE
 from packyard.core.errors import UsageError
-from packyard.sharing.index import summary
-from packyard.sharing.index.summary import Summary
+from packyard.sharing.index.package import Summary, short, words_of
 from packyard.writing.source import workspace
 
 if TYPE_CHECKING:
@@ -45,7 +44,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """List packages, a row for each; 1 if none has the words."""
-    words = summary.split(arguments.words)
+    words = words_of(arguments.words)
     if arguments.words and not words:
         raise UsageError("packyard list: write words such as: resnet fp32")
     where, signed, packages, index = _listed(arguments)
@@ -64,7 +63,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 def _nearest(words: Sequence[str], packages: Iterable[Summary]) -> str:
     """Say which packages have words that are nearly these."""
-    known = {word: package.name for package in packages for word in summary.split((package.name, package.title))}
+    known = {word: package.name for package in packages for word in words_of((package.name, package.title))}
     near = [known[match] for word in words for match in get_close_matches(word, known, n=2)]
     return f"nearest: {', '.join(dict.fromkeys(near))}" if near else "packyard list shows all"
 
@@ -91,7 +90,7 @@ def _carried(words: Sequence[str]) -> list[Summary]:
         Summary(
             name=item.name,
             version=__version__,
-            title=summary.short(package.title(here, item.folder)),
+            title=short(package.title(here, item.folder)),
             model=item.model,
             use_cases=[use_case.path for use_case in item.use_cases],
             needs=[*_texts(here, item)] if words else (),

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from packyard.core.bundle.archive import LIMITS
 from packyard.core.bundle.bundle import Bundle
@@ -21,7 +21,7 @@ from packyard.sharing.fetching.verify import Proof, verify_bundle
 from packyard.sharing.index import access
 from packyard.sharing.index.access import Memory, OlderError
 from packyard.sharing.index.index import Index
-from packyard.sharing.index.package import NO_VERSIONS, Choice, Package, choose
+from packyard.sharing.index.package import NO_VERSIONS, Package, choose
 from packyard.sharing.stores.store import NotFoundError, Store, TooLongError, pointing_to_fsck
 from packyard.sharing.trust import provenance
 from packyard.sharing.trust.keys import NOBODY, Trust
@@ -67,9 +67,12 @@ def fetch(store: Store, reference: Reference, how: Fetching | None = None, *, pi
         index = _index(store, reference, how, is_pinned=pin is not None or reference.version is not None)
         package = index.named(reference.name)
         choice = choose(package, reference)
-        if pin:
-            choice = _check_pin(choice, pin)
         entry = choice.entry
+        if pin and not pin.admits(entry.tar, entry.digest):
+            found = f"the channel has tar {entry.tar}, file {entry.digest}"
+            problem = f"another one is pinned: tar {pin.tar}, file {pin.digest}; {found}"
+            hint = "ask whoever publishes there: a published version never changes"
+            raise IntegrityError(Problem(problem, file=str(entry), hint=hint))
         try:
             data = _file(store, entry, how)
             attested = provenance.get(store, entry.name, entry.version)
@@ -78,14 +81,14 @@ def fetch(store: Store, reference: Reference, how: Fetching | None = None, *, pi
             latest = access.read(store, how.trusted, how.memory)
             latest.named(reference.name).get(entry.version)  # removed meanwhile
             raise
-    bundle = _opened(entry, data)
-    return Fetched(bundle=bundle, entry=entry, why=choice.why, proof=proof, package=package)
+    why = "the version that is pinned" if pin else choice.why
+    return Fetched(bundle=opened(entry, data), entry=entry, why=why, proof=proof, package=package)
 
 
 def whole(store: Store, entry: IndexEntry, how: Fetching) -> bytes:
     """Return the file of a listed bundle; all of it is verified, but for who made it."""
     with pointing_to_fsck(store):
-        return _opened(entry, _file(store, entry, how)).data
+        return opened(entry, _file(store, entry, how)).data
 
 
 def _index(store: Store, reference: Reference, how: Fetching, *, is_pinned: bool) -> Index:
@@ -109,19 +112,10 @@ def _index(store: Store, reference: Reference, how: Fetching, *, is_pinned: bool
 
 
 def _file(store: Store, entry: IndexEntry, how: Fetching) -> bytes:
-    """Return the file of a listed bundle, which has the listed digest; nothing else is verified."""
+    """Return the file of a listed bundle, which has the listed digest, and no more of it than the index says."""
     data = how.cache.get(entry.digest) if how.cache else None
-    if data is None:
-        data = _download(store, entry)
-        if how.cache:
-            with suppress(UnavailableError):  # a cache that cannot be written is no reason to fail
-                how.cache.put(entry.digest, data)
-                how.cache.prune()
-    return data
-
-
-def _download(store: Store, entry: IndexEntry) -> bytes:
-    """Read the file of a bundle, and no more of it than the index says."""
+    if data is not None:
+        return data
     if entry.size > LIMITS.packed_size:
         problem = f"it is listed with {entry.size} bytes; a bundle has at most {LIMITS.packed_size}"
         raise IntegrityError(f"{entry}: {problem}")
@@ -129,25 +123,18 @@ def _download(store: Store, entry: IndexEntry) -> bytes:
         data = store.get(entry.key, limit=entry.size)
     except TooLongError as error:
         raise IntegrityError(Problem(f"expected {entry.size} bytes, found more", file=str(entry))) from error
-    entry.verify(data)
+    entry.digest.verify(data, what=str(entry))
+    if how.cache:
+        with suppress(UnavailableError):  # a cache that cannot be written is no reason to fail
+            how.cache.put(entry.digest, data)
+            how.cache.prune()
     return data
 
 
-def _check_pin(choice: Choice, pin: Pin) -> Choice:
-    entry = choice.entry
-    if not pin.admits(entry.tar, entry.digest):
-        found = f"the channel has tar {entry.tar}, file {entry.digest}"
-        problem = f"another one is pinned: tar {pin.tar}, file {pin.digest}; {found}"
-        hint = "ask whoever publishes there: a published version never changes"
-        raise IntegrityError(Problem(problem, file=str(entry), hint=hint))
-    return replace(choice, why="the version that is pinned")
-
-
-def _opened(entry: IndexEntry, data: bytes) -> Bundle:
-    """Read a bundle, and refuse another one than the one that is listed."""
+def opened(entry: IndexEntry, data: bytes) -> Bundle:
+    """Read the file of a bundle, and refuse another one than the one that is listed."""
     bundle = Bundle.open(data, what=str(entry))
-    if (found := f"{bundle.name}@{bundle.version}") != str(entry):
-        raise IntegrityError(Problem(f"expected this package, found {found}", file=str(entry)))
-    if bundle.tar != entry.tar:
-        raise IntegrityError(Problem(f"expected the tar {entry.tar}, found {bundle.tar}", file=str(entry)))
+    found = f"{bundle.name}@{bundle.version} with the tar {bundle.tar}"
+    if found != (expected := f"{entry} with the tar {entry.tar}"):
+        raise IntegrityError(Problem(f"expected {expected}, found {found}", file=str(entry)))
     return bundle

@@ -25,8 +25,7 @@ from packyard.core.digest import Digest
 from packyard.core.errors import ConflictError, InputError, IntegrityError, Problem, refuse, suggest
 from packyard.core.work import parallel
 from packyard.sharing.entry import IndexEntry
-from packyard.sharing.index.package import Package
-from packyard.sharing.index.summary import Summary
+from packyard.sharing.index.package import Package, Summary
 from packyard.sharing.stores.store import FOLDER, NotFoundError, Store, TooLongError, pointing_to_fsck
 from packyard.sharing.trust import envelope, provenance
 from packyard.sharing.trust.keyless import Signing

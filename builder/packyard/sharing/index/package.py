@@ -1,16 +1,23 @@
-"""The record of a package: its versions, the oldest first, which of them are yanked or removed, and why; choosing one.
+"""A package in an index: the record of its versions, what an index lists of it, and choosing a version.
+
+The record has the versions, the oldest first, which of them are yanked or removed, and why:
 
 {"apiVersion": "packyard/v1", "kind": "Package", "name": "bert", "versions":
     {"1.0": {"tar": "sha256:…", "digest": "sha256:…", "size": 1234, "yanked": "diverges", …}, "1.1": {…}}}
+
+What is listed is the digest of the record, what `packyard list` prints, and the words that find it:
+
+{"record": "sha256:…", "version": "1.1", "title": "BERT", "model": {"framework": "pytorch"}, "useCases": ["train"]}
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from packyard.core.bundle import record, reference
-from packyard.core.bundle.record import FaultError, Record, map_of, object_of
+from packyard.core.bundle.record import FaultError, Record, checked, in_json, list_of, map_of, object_of, text
 from packyard.core.bundle.reference import LATEST, Reference
 from packyard.core.digest import Digest
 from packyard.core.errors import ConflictError, InputError, Problem
@@ -18,6 +25,9 @@ from packyard.sharing.entry import IndexEntry
 
 KIND = "Package"
 _NAMED = 5  # versions in a message
+_WORD = re.compile(r"[^\W_]+")
+_NOWHERE = Digest("")
+_TITLE = 100  # characters of a title
 _RAISE = "a version that was removed is never published again: raise the version"
 
 
@@ -117,6 +127,69 @@ class Package:
     def put(self, entry: IndexEntry) -> Package:
         """Return the package with an entry, in place of the one of its version if there is one."""
         return replace(self, versions={**self.versions, entry.version: entry})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Summary:
+    """A package by its latest version: a title, the facts of its model, the paths of its use cases, what they need.
+
+    ``version`` is empty where every version is yanked or removed.
+    """
+
+    name: str = field(metadata=in_json(checked(reference.check_name)))
+    record: Digest = field(default=_NOWHERE, metadata=in_json(record.digest))
+    version: str = field(default="", metadata=in_json(checked(reference.check_version), ""))
+    title: str = field(default="", metadata=in_json(text, ""))
+    model: Mapping[str, str] = field(default_factory=dict, metadata=in_json(map_of(text), {}))
+    use_cases: Sequence[str] = field(default=(), metadata=in_json(list_of(text), ()))
+    kind: str = field(default="", metadata=in_json(text, ""))
+    needs: Sequence[str] = field(default=(), metadata=in_json(list_of(text), ()))
+    extra: Mapping[str, object] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, package: Package, digest: Digest) -> Summary:
+        """Summarize a package, whose record has a digest."""
+        leading = package.leading
+        return cls(
+            name=package.name,
+            record=digest,
+            version=package.latest.version if package.latest else "",
+            title=title_of(leading),
+            model=leading.model,
+            use_cases=leading.use_cases,
+            kind=leading.kind,
+            needs=leading.needs,
+        )
+
+    @classmethod
+    def parse(cls, name: str, value: object) -> Summary:
+        """Read what an index lists under a name."""
+        return Record({**Record(value).rest(), "name": name}).take_all(cls)
+
+    def document(self) -> dict[str, object]:
+        """Return the JSON that `parse` reads."""
+        fields: dict[str, object] = record.document(self)
+        return {key: value for key, value in fields.items() if key != "name"}
+
+    def has(self, words: Iterable[str]) -> bool:
+        """Say whether every word begins a word of its name, its title, its facts, its use cases or what these need."""
+        own = words_of((self.name, self.title, *self.model.values(), *self.use_cases, *self.needs))
+        return all(any(word.startswith(start) for word in own) for start in words)
+
+
+def title_of(entry: IndexEntry) -> str:
+    """Return the title of a version."""
+    return short(entry.description.partition(": ")[0])
+
+
+def words_of(texts: Iterable[str]) -> list[str]:
+    """Return the words in some texts as they are compared, each once: ``FP32-train`` has ``fp32`` and ``train``."""
+    return list(dict.fromkeys(word for text in texts for word in _WORD.findall(text.casefold())))
+
+
+def short(title: str) -> str:
+    """Return a title of limited length."""
+    return title if len(title) <= _TITLE else f"{title[: _TITLE - 1]}…"
 
 
 #: Of a name that is in no channel.

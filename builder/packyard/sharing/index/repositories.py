@@ -19,8 +19,7 @@ from packyard.core.digest import Digest
 from packyard.core.work import parallel
 from packyard.sharing.entry import IndexEntry
 from packyard.sharing.index.index import ONE, Index, Release
-from packyard.sharing.index.package import Package
-from packyard.sharing.index.summary import Summary
+from packyard.sharing.index.package import Package, Summary
 from packyard.sharing.stores.store import UnmadeStoreError
 
 if TYPE_CHECKING:

@@ -20,6 +20,7 @@ from packyard.core.bundle.archive import LIMITS
 from packyard.core.bundle.bundle import Bundle
 from packyard.core.errors import InputError, IntegrityError, Problem
 from packyard.sharing.entry import CHECKSUM, SBOM, SIGSTORE, IndexEntry
+from packyard.sharing.fetching.fetch import opened
 from packyard.sharing.index import access
 from packyard.sharing.index.access import UNSIGNED, Publisher
 from packyard.sharing.index.index import KEY, Index, record_key, shard_key
@@ -118,10 +119,8 @@ def _check_bundle(survey: _Survey, entry: IndexEntry, trusted: Trust) -> None:
     store, again = survey.store, _PROVE_AGAIN.format(entry)
     with survey.noting(entry.key, _BRING_BACK):
         data = store.get(entry.key, limit=LIMITS.packed_size)
-        entry.verify(data)
-        made = IndexEntry.of(Bundle.open(data, what=entry.key))
-        if not made.is_same_file(entry):
-            raise IntegrityError(f"is the bundle {made}, its tar is {made.tar}, and the index lists {entry.tar}")
+        entry.digest.verify(data, what=entry.key)
+        opened(entry, data)
     with survey.noting(entry.beside(CHECKSUM), _PUBLISH_AGAIN):
         _check_checksum(store, entry)
     proof = next((key for end in provenance.ENDS if (key := entry.beside(end)) in survey.keys), entry.beside(SIGSTORE))

@@ -18,9 +18,8 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from pathlib import Path
 
-from packyard.core.bundle import archive, reference
+from packyard.core.bundle import archive
 from packyard.core.digest import Digest
 from packyard.core.errors import ConflictError, IntegrityError, Problem, on_one_line
 from packyard.core.files import regular
@@ -52,17 +51,6 @@ class Upload:
     present: Collection[str] = ()
     is_listed: bool = False
 
-    @classmethod
-    def in_file(cls, entry: IndexEntry, file: Path) -> Upload:
-        """Describe what a file holds, which is not opened before it is wanted; its digest is checked then."""
-
-        def data() -> bytes:
-            read = regular.read(file, limit=archive.LIMITS.packed_size)
-            entry.verify(read)
-            return read
-
-        return cls(entry=entry, data=data)
-
     @property
     def has_bundle(self) -> bool:
         """Whether the bundle itself is there."""
@@ -82,8 +70,10 @@ class Upload:
         """Write what is missing; return the entry of the file that is there then, and what was done for it."""
         entry, registry = self.entry, as_registry(store)
         if not self.has_bundle:
+            data = self.data()
+            entry.digest.verify(data, what=str(entry))
             try:
-                registry.push(entry, self.data()) if registry else store.put(entry.key, self.data())
+                registry.push(entry, data) if registry else store.put(entry.key, data)
             except ConflictError:  # another publisher was faster, maybe with the same tar
                 entry = _published(store, entry)
         if entry.beside(CHECKSUM) not in self.present:
@@ -147,9 +137,6 @@ def publish(
 
 def compare(store: Store, bundles: Sequence[Upload], before: Index) -> list[Upload]:
     """Return each bundle with what the channel has of it, or refuse all that cannot be published."""
-    for bundle in bundles:
-        reference.check_name(bundle.entry.name)
-        reference.check_version(bundle.entry.version)
     check_place(store, before, [bundle.entry.key for bundle in bundles])
     present: set[str] = set()
     with suppress(MissingStoreError):
@@ -158,10 +145,8 @@ def compare(store: Store, bundles: Sequence[Upload], before: Index) -> list[Uplo
     def look(upload: Upload) -> Upload:
         entry = upload.entry
         listed = before.known(entry.name).versions.get(entry.version)
-        if entry.key in present and not listed:
-            entry = _published(store, entry)
-        elif entry.key in present and listed and listed.tar == entry.tar:
-            entry = listed
+        if entry.key in present and (not listed or listed.tar == entry.tar):
+            entry = listed or _published(store, entry)
         return replace(upload, entry=entry, present=present, is_listed=before.lists(entry))
 
     uploads = parallel.each(look, bundles, AT_ONCE)

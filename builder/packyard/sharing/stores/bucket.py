@@ -201,7 +201,7 @@ class BucketStore:
         except _RefusedError:
             return False
         except _UnconditionalError:
-            if mode == "overwrite":
+            if mode == "overwrite" or self.is_conditional:
                 raise
             return self._write(key, data, "overwrite")
         return True

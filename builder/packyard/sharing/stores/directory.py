@@ -58,9 +58,18 @@ class DirectoryStore:
         """Create an object; see `Store.put`."""
         file = self._file(key)
         with _translated(file):
-            if file.is_file() or not self._create(file, data):
+            _make_dir(file.parent)
+            try:
+                atomic.write(str(file), data, mode=0o644, durable=True, replace=False)
+            except FileExistsError:
                 stored = regular.read(file, limit=max(LIMIT, len(data)))
                 check_same(str(file), Digest.of(stored), Digest.of(data))
+            except OSError as error:
+                if error.errno not in _NO_HARD_LINKS:
+                    raise
+                problem = "its file system has no hard links, without which nobody can tell who publishes first"
+                hint = "publish to another folder, a bucket or a registry"
+                raise UnavailableError(Problem(problem, file=str(file), hint=hint)) from error
 
     def get(self, key: str, *, limit: int = LIMIT) -> bytes:
         """Return an object's bytes; see `Store.get`. What is no file, or lies elsewhere, is an `IntegrityError`."""
@@ -118,21 +127,6 @@ class DirectoryStore:
             if leads := paths.outside(self.root_dir, file):
                 raise InputError(Problem(f"leads to {leads}, outside of {self.root_dir}", file=str(file)))
         return file
-
-    def _create(self, file: Path, data: bytes) -> bool:
-        """Create a file exclusively; return False if it exists."""
-        try:
-            _make_dir(file.parent)
-            atomic.write(str(file), data, mode=0o644, durable=True, replace=False)
-        except FileExistsError:
-            return False
-        except OSError as error:
-            if error.errno not in _NO_HARD_LINKS:
-                raise
-            problem = "its file system has no hard links, without which nobody can tell who publishes first"
-            hint = "publish to another folder, a bucket or a registry"
-            raise UnavailableError(Problem(problem, file=str(file), hint=hint)) from error
-        return True
 
     def _walk(self, start_dir: Path) -> Iterator[str]:
         if not start_dir.is_dir():

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
 from functools import cached_property
-from typing import NoReturn
 from urllib.parse import quote, unquote, urlsplit
 
 from packyard.core.errors import InputError, Problem, UnavailableError
@@ -46,6 +44,8 @@ class HTTPStore(ReadOnly):
             hint = "write https://, or put them into no address"
             raise InputError(Problem("a user and password need TLS, or a server on this machine", hint=hint))
         self._client = Client()
+        hint = "name the directory or bucket that the server serves instead"
+        self.refusal = UnavailableError(Problem("an HTTP channel is read-only", file=self.address, hint=hint))
 
     def get(self, key: str, *, limit: int = LIMIT) -> bytes:
         """Return an object's bytes; see `Store.get`."""
@@ -86,11 +86,5 @@ class HTTPStore(ReadOnly):
         answer = self._client.ask(self._request(_FIRST))
         return answer.status == 200 and not _PAGE.match(answer.body)
 
-    def list(self, prefix: str, *, age: float = 0) -> Sequence[str]:  # noqa: ARG002  # nothing is listed
-        """Refuse: HTTP has no listing; the index says what exists."""
-        self.refuse()
-
-    def refuse(self) -> NoReturn:
-        """Say that HTTP is for reading."""
-        hint = "name the directory or bucket that the server serves instead"
-        raise UnavailableError(Problem("an HTTP channel is read-only", file=self.address, hint=hint))
+    #: HTTP has no listing; the index says what exists.
+    keeps_conditions = put = list = swap = remove = ReadOnly.refuse

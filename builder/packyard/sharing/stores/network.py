@@ -23,11 +23,7 @@ _TRUST = "check its address; REQUESTS_CA_BUNDLE=FILE names the authorities to tr
 _PROXY = "check HTTPS_PROXY, HTTP_PROXY and NO_PROXY, then run again"
 #: What libraries call a failure; what it is in our words, as theirs may show addresses with passwords; what to check.
 _REASONS = (
-    (
-        r"InvalidCertificate|CertificateError|CertVerification|UnknownIssuer|HandshakeFailure",
-        "the server's certificate is not trusted",
-        _TRUST,
-    ),
+    (r"Certificate|CertVerification|UnknownIssuer|HandshakeFailure", "the server's certificate is not trusted", _TRUST),
     (r"Proxy(Connect|Auth|Error|URL|Scheme)|Tunnel", "the proxy cannot be reached, or refuses", _PROXY),
     (r"Timeout|TimedOut", "the server did not answer in time", LOOK),
     (r"gaierror|ConnectionRefused|kind: Connect|dns error", "the server cannot be reached", LOOK),

@@ -9,7 +9,7 @@ from shlex import quote
 from typing import NoReturn, Protocol
 
 from packyard.core.digest import Digest
-from packyard.core.errors import ConflictError, InputError, IntegrityError, Problem, UnavailableError
+from packyard.core.errors import ConflictError, InputError, IntegrityError, PackyardError, Problem, UnavailableError
 from packyard.core.files.regular import LIMIT
 
 #: See `patience`.
@@ -89,27 +89,13 @@ class Store(Protocol):
 
 
 class ReadOnly:
-    """The verbs that write, refused: of a store that is only read."""
+    """A store that is only read: its verbs that write are `refuse`, which says why."""
 
-    def keeps_conditions(self) -> bool:
-        """Return that it does not: nothing is written."""
-        return False
+    refusal: PackyardError
 
-    def put(self, key: str, data: bytes) -> None:  # noqa: ARG002  # as `Store` has it
+    def refuse(self, *_: object, **__: object) -> NoReturn:
         """Refuse."""
-        self.refuse()
-
-    def swap(self, key: str, data: bytes, expected: Digest | None) -> None:  # noqa: ARG002  # as `Store` has it
-        """Refuse."""
-        self.refuse()
-
-    def remove(self, key: str) -> None:  # noqa: ARG002  # as `Store` has it
-        """Refuse."""
-        self.refuse()
-
-    def refuse(self) -> NoReturn:
-        """Say why."""
-        raise NotImplementedError
+        raise self.refusal
 
 
 def too_long(place: str, limit: int) -> TooLongError:

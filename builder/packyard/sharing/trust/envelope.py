@@ -24,7 +24,7 @@ from packyard.core.bundle import record
 from packyard.core.bundle.record import FaultError, Record, list_of
 from packyard.core.errors import IntegrityError, Problem
 from packyard.sharing.trust.keyless import Signing, check
-from packyard.sharing.trust.keys import IDENTITY, SigningKey, Trust
+from packyard.sharing.trust.keys import IDENTITY, Identity, SigningKey, Trust
 
 BUNDLE_TYPE = "application/vnd.dev.sigstore.bundle.v0.3+json"
 PAYLOAD_TYPE = "application/vnd.in-toto+json"
@@ -81,7 +81,7 @@ def open(data: bytes, trusted: Trust, *, file: str) -> Opened:
 def _opened(data: bytes, trusted: Trust, file: str) -> Opened:
     key, payload, signature = record.parse_any(data, _read, file=file)
     if key is None:
-        for identity in trusted.identities:
+        for identity in (each for each in trusted.signatories.values() if isinstance(each, Identity)):
             with suppress(IntegrityError):
                 return Opened(payload=check(data, identity, file=file), signers=(identity.id,))
         return Opened(payload=payload, others=(IDENTITY,))

@@ -11,7 +11,7 @@ services make), the last two with SHA-256, as cosign has them. A key's id is the
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from shlex import quote
 from typing import Any, TypeAlias
@@ -208,11 +208,6 @@ class Trust:
     def is_required(self) -> bool:
         """Whether a signature is required."""
         return bool(self.signatories) and not self.is_optional
-
-    @property
-    def identities(self) -> Iterator[Identity]:
-        """Those that have no key."""
-        return (signatory for signatory in self.signatories.values() if isinstance(signatory, Identity))
 
     @property
     def let_go(self) -> str:

@@ -123,7 +123,7 @@ def draw(things: Sequence[Thing], arrows: Sequence[Arrow]) -> Markup:
     for arrow in arrows:
         words[arrow.start, arrow.end].append(arrow.word)
     gap = max([60.0, *(40 + 6.4 * len(", ".join(word)) for word in words.values())])
-    places, width, height = _places(_columns(every, list(words)), gap)
+    places, width, height = _places(every, list(words), gap)
     parts = [_line(", ".join(said), places[start], places[end]) for (start, end), said in words.items()]
     parts += [_box(thing, places[thing], "" if thing in things else "outside") for thing in every]
     about = "; ".join(map(str, arrows or every))
@@ -131,10 +131,11 @@ def draw(things: Sequence[Thing], arrows: Sequence[Arrow]) -> Markup:
     return head.format(round(width), round(height), about) + Markup().join(parts) + Markup("</svg>")
 
 
-def _columns(every: Sequence[Thing], pairs: Sequence[Pair]) -> list[list[Thing]]:
-    """Return what stands in each column: to the right of what leads there, in the order of that.
+def _places(every: Sequence[Thing], pairs: Sequence[Pair], gap: float) -> tuple[dict[Thing, Place], float, float]:
+    """Return where each object stands, and the width and the height of all.
 
-    An arrow that closes a circle leads to the left.
+    It is in the column to the right of what leads there, and in the order of that. An arrow that closes a circle leads
+    to the left.
     """
     starts = {thing: [start for start, end in pairs if end == thing] for thing in every}
     rank: dict[Thing, int] = {}
@@ -148,18 +149,10 @@ def _columns(every: Sequence[Thing], pairs: Sequence[Pair]) -> list[list[Thing]]
     columns: list[list[Thing]] = [[] for _ in range(max(rank.values()) + 1)]
     for thing in every:
         columns[rank[thing]].append(thing)
-    place: dict[Thing, float] = {}
-    for column in columns:
-        column.sort(key=lambda thing: fmean(place[before] for before in starts[thing]) if starts[thing] else 0)
-        place |= {thing: at - (len(column) - 1) / 2 for at, thing in enumerate(column)}
-    return columns
-
-
-def _places(columns: Sequence[Sequence[Thing]], gap: float) -> tuple[dict[Thing, Place], float, float]:
-    """Return where each object stands, and the width and the height of all."""
     step = _HEIGHT + _GAP
     places, x, tall = dict[Thing, Place](), float(_MARGIN), step * max(map(len, columns)) - _GAP
     for column in columns:
+        column.sort(key=lambda thing: fmean([places[before].y for before in starts[thing]] or [_MARGIN + tall / 2]))
         width = max(max(len(thing.kind) * 6.6, len(_short(thing.name)) * 7.6) for thing in column) + 24
         top = _MARGIN + (tall - step * len(column) + step) / 2
         places |= {thing: Place(x, top + at * step, width) for at, thing in enumerate(column)}

@@ -20,7 +20,7 @@ from packyard.using.kustomize.part import Patch
 from packyard.using.kustomize.selector import Identity
 from packyard.using.kustomize.supported import HINT, Budget
 from packyard.using.options import options
-from packyard.using.options.folder import has_components
+from packyard.using.options.folder import has_options
 
 #: The kinds that kustomize puts first and last; those between stand in the order of group, version and kind.
 _FIRST = (
@@ -68,7 +68,7 @@ def find_misfits(directory: Path) -> Sequence[Problem]:
     """Find enabled components that do not apply to a use case, or not together; none where only kustomize can say."""
     try:
         here = options.find(directory)
-        if here and has_components(directory) and here.enabled:
+        if here and has_options(directory) and here.enabled:
             Trial(directory)(here.text(()))
     except BeyondError:
         return ()
@@ -106,9 +106,6 @@ def _is_local(item: Object) -> bool:
 
 
 def _order(item: Object) -> tuple[int, str, str]:
-    group, _, version = item.api_version.rpartition("/")
-    return (
-        _POSITIONS.get(item.kind, 0),
-        f"{group or '~G'}_{version or '~V'}_{item.kind}",
-        f"{item.namespace or '~X'}|{item.name}",
-    )
+    version, kind, namespace, name = item.identity
+    group, _, version = version.rpartition("/")
+    return _POSITIONS.get(kind, 0), f"{group or '~G'}_{version or '~V'}_{kind}", f"{namespace or '~X'}|{name}"

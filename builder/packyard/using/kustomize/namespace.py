@@ -12,7 +12,6 @@ from collections.abc import Mapping, Sequence
 
 from packyard.core.errors import InputError
 from packyard.core.kubernetes.groups import is_cluster_scoped
-from packyard.core.yaml.strict import Value
 from packyard.using.kustomize.objects import Object
 
 #: Kinds that name a namespace in further places, which kustomize knows and we do not.
@@ -32,35 +31,22 @@ def apply(items: Sequence[Object], namespace: str, hint: str) -> None:
     for item in items:
         if item.kind == "ServiceAccount" and item.api_version == "v1":
             origins.setdefault(item.name, set()).add(item.effective[2])
-        _move(item, namespace)
     for item in items:
-        if _is_binding(item) and item.api_version.startswith("rbac.authorization.k8s.io/"):
-            _follow(item, origins, namespace)
+        if not is_cluster_scoped(item.api_version, item.kind):
+            item.metadata["namespace"] = namespace
+        elif item.kind == "Namespace":
+            item.metadata["name"] = namespace
+        if item.kind in ("RoleBinding", "ClusterRoleBinding"):
+            _move_subjects(item, origins, namespace)
 
 
-def _move(item: Object, namespace: str) -> None:
-    if not is_cluster_scoped(item.api_version, item.kind):
-        item.metadata["namespace"] = namespace
-    elif item.kind == "Namespace":
-        item.metadata["name"] = namespace
-    if _is_binding(item):
-        for subject in _subjects(item):
-            if subject.get("name") == "default":
-                subject["namespace"] = namespace
-
-
-def _follow(binding: Object, origins: Mapping[str, set[str]], namespace: str) -> None:
+def _move_subjects(binding: Object, origins: Mapping[str, set[str]], namespace: str) -> None:
     """Let subjects follow the accounts that they name: by name alone, or by the namespace that an account came from."""
-    for subject in _subjects(binding):
-        namespaces = origins.get(str(subject.get("name")), set())
-        if namespaces and ("namespace" not in subject or subject["namespace"] in namespaces):
-            subject["namespace"] = namespace
-
-
-def _is_binding(item: Object) -> bool:
-    return item.kind in ("RoleBinding", "ClusterRoleBinding")
-
-
-def _subjects(item: Object) -> list[dict[str, Value]]:
-    subjects = item.root.get("subjects")
-    return [subject for subject in subjects if isinstance(subject, dict)] if isinstance(subjects, list) else []
+    follows = binding.api_version.startswith("rbac.authorization.k8s.io/")
+    subjects = binding.root.get("subjects")
+    for subject in subjects if isinstance(subjects, list) else ():
+        if isinstance(subject, dict):
+            namespaces = origins.get(str(subject.get("name")), ()) if follows else ()
+            is_built = namespaces and ("namespace" not in subject or subject["namespace"] in namespaces)
+            if is_built or subject.get("name") == "default":
+                subject["namespace"] = namespace

@@ -69,14 +69,9 @@ class Object:
         return _text(self.metadata.get("name"))
 
     @property
-    def namespace(self) -> str:
-        """The object's namespace; empty where it names none."""
-        return _text(self.metadata.get("namespace"))
-
-    @property
     def identity(self) -> Identity:
         """What the object is called."""
-        return self.api_version, self.kind, self.namespace, self.name
+        return self.api_version, self.kind, _text(self.metadata.get("namespace")), self.name
 
     @property
     def effective(self) -> Identity:

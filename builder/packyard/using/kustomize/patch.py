@@ -16,20 +16,9 @@ from functools import partial
 
 from packyard.core.errors import BeyondError, InputError, Problem, suggest
 from packyard.core.kubernetes.fieldtypes import Step, merge_keys
-from packyard.core.yaml.document import entries, only, walk
+from packyard.core.yaml.document import entries, walk
 from packyard.core.yaml.make import clone, like, scalar
-from packyard.core.yaml.node import (
-    Child,
-    Collection,
-    Comment,
-    Document,
-    Entry,
-    Item,
-    MappingNode,
-    Node,
-    Scalar,
-    SequenceNode,
-)
+from packyard.core.yaml.node import Child, Collection, Comment, Entry, Item, MappingNode, Node, Scalar, SequenceNode
 from packyard.core.yaml.pointer import steps
 from packyard.core.yaml.values import YAML11_BOOLEANS, is_null, to_value, type_of
 
@@ -70,22 +59,6 @@ class Copies:
             if isinstance(child, Collection):
                 todo += [(part.value, depth + 1) for part in child.children]
         return clone(node)
-
-
-def filled(documents: Iterable[Document]) -> list[Document]:
-    """Return the documents of a patch that are not empty."""
-    return [document for document in documents if document.root is not None and not is_null(document.root)]
-
-
-def only_document(documents: Sequence[Document], name: str) -> Document:
-    """Return the one document of a patch that is not empty; kustomize looks for operations in the first one alone."""
-    document = only(filled(documents), name)
-    first = next(document.root for document in documents if document.root is not None)
-    if isinstance(document.root, SequenceNode) and document.root is not first:
-        raise InputError(
-            document.root.problem("operations must be in the first document, or kustomize passes them over")
-        )
-    return document
 
 
 def apply_operations(root: MappingNode, operations: SequenceNode, copies: Copies) -> None:

@@ -16,9 +16,11 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from posixpath import dirname
 
 from packyard.core.errors import InputError, Problem
+from packyard.core.yaml.document import items
 from packyard.core.yaml.fields import Fields
 from packyard.core.yaml.make import clone, scalar
 from packyard.core.yaml.node import Child, MappingNode, Node, Scalar, SequenceNode
@@ -53,38 +55,34 @@ class Replacement:
 
 def read(parent: Fields, node: Node, path: str, sources: Sources) -> list[Replacement]:
     """Read one entry of ``replacements`` of a kustomization, or those of the file that it names."""
-    path_node = node.get("path") if isinstance(node, MappingNode) else None
-    if path_node is None:
-        replacement = _read(path, parent.file, parent, node, "replacements")
-        return [replacement] if replacement else []
     fields = Fields(node, parent.file, "replacements", parent.problems)
-    fields.text("path")
-    fields.done()
-    name = fields.find_file(path_node, "path", dirname(path), sources)
-    if name is None:
-        return []
-    file = sources.resolve(name)
-    roots = [document.root for document in sources.documents(file)]
-    if len(roots) != 1 or not isinstance(roots[0], SequenceNode):
-        raise InputError(Problem("must hold one list of replacements", file=sources.shown(file)))
-    listed = [_read(file, sources.shown(file), parent, item.value, "") for item in roots[0].items]
+    path_node = fields.anything("path")
+    if path_node is None:
+        listed = [_read(fields, node, path)]
+    else:
+        fields.done()
+        name = fields.find_file(path_node, "path", dirname(path), sources)
+        if name is None:
+            return []
+        file, shown = sources.resolve(name), sources.shown(name)
+        roots = [document.root for document in sources.documents(file)]
+        if len(roots) != 1 or not isinstance(roots[0], SequenceNode):
+            raise InputError(Problem("must hold one list of replacements", file=shown))
+        listed = [_read(Fields(item, shown, "", parent.problems), item, file) for item in items(roots[0])]
     return [replacement for replacement in listed if replacement]
 
 
-def _read(file: str, shown: str, parent: Fields, node: Node, key: str) -> Replacement | None:
-    fields = Fields(node, shown, key, parent.problems)
-    child = fields.child("source")
-    source = {}
-    path = ""
-    if child is None:
-        fields.fault(node, "source", "is missing")
-    else:
+def _read(fields: Fields, node: Node, file: str) -> Replacement | None:
+    source, path = {}, ""
+    if child := fields.child("source"):
         source = {word: text for word in selector.WORDS if (text := child.text(word, ""))}
         path = child.text("fieldPath", "metadata.name")
         child.done()
+    else:
+        fields.fault(node, "source", "is missing")
     targets = []
     for item in fields.items("targets"):
-        target = Fields(item, shown, f"{key}.targets".strip("."), parent.problems)
+        target = Fields(item, fields.file, f"{fields.path}.targets".strip("."), fields.problems)
         select = selector.read(target, "select")
         paths = target.texts("fieldPaths")
         if select is None or not paths:
@@ -165,15 +163,14 @@ def _children(node: Node, step: str, *, is_exact: bool) -> list[Child]:
     if isinstance(node, MappingNode):
         entry = node.entry(step)
         return [entry] if entry else []
-    items = node.items if isinstance(node, SequenceNode) else []
+    children = node.items if isinstance(node, SequenceNode) else []
     if step in ("*", "-"):
-        return [*items] if step == "*" else [*items[-1:]]
+        return [*children] if step == "*" else [*children[-1:]]
     if match := _STEP.match(step):
         key, wanted = match.groups()
-        texts = [_text(item.value, key) for item in items]
-        fits = [text == wanted if is_exact else _is_like(wanted, text) for text in texts]
-        return [item for item, does_fit in zip(items, fits, strict=True) if does_fit]
-    return [items[int(step)]] if step.isdigit() and int(step) < len(items) else []
+        fits = wanted.__eq__ if is_exact else partial(_is_like, wanted)
+        return [item for item in children if fits(_text(item.value, key))]
+    return [children[int(step)]] if step.isdigit() and int(step) < len(children) else []
 
 
 def _text(item: Node, key: str) -> str | None:

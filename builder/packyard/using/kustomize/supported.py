@@ -30,9 +30,9 @@ from packyard.core.yaml.fields import Fields
 from packyard.core.yaml.node import Document, MappingNode, Node, Scalar, Source
 from packyard.core.yaml.span import embedded
 from packyard.core.yaml.values import is_null, is_plain_text, listed
-from packyard.using.kustomize import generator, objects, patch, references, selector
+from packyard.using.kustomize import generator, objects, references, selector
 from packyard.using.kustomize.generator import Generated
-from packyard.using.kustomize.part import Part, Patch
+from packyard.using.kustomize.part import Part, Patch, filled, only_document
 from packyard.using.kustomize.references import FieldSpec
 from packyard.using.options.options import package_of
 
@@ -245,10 +245,10 @@ def _document(node: Scalar, source: Source, text: str) -> Document:
     if text.startswith("[") and not is_json(text):
         raise InputError(node.problem("a patch that begins with [ must be JSON", "write an operation a line"))
     documents = aliases.read(source)
-    if len(patch.filled(documents)) > 1:
+    if len(filled(documents)) > 1:
         message = "several patches in one entry are not supported by packyard's own build"
         raise BeyondError(node.problem(message, HINT))
-    document = patch.only_document(documents, source.name)
+    document = only_document(documents, source.name)
     assert document.root is not None
     strict.to_value(document.root)  # which refuses what kustomize would read otherwise
     return document

@@ -25,10 +25,10 @@ def use_cases(top: str | os.PathLike[str]) -> Iterator[str]:
             yield folder
 
 
-def has_components(directory: Path) -> bool:
-    """Say whether a use case's kustomization may have components, by a search before a parse."""
+def has_options(directory: Path) -> bool:
+    """Say whether a use case's kustomization may have options enabled, by a search before a parse."""
     files = kustomization.there(directory)
-    return bool(files) and b"components" in regular.read(directory / files[0])
+    return bool(files) and f"{NAME}/".encode() in regular.read(directory / files[0])
 
 
 def needed(data: bytes) -> list[str]:

@@ -13,7 +13,7 @@ from typing import NamedTuple
 from packyard.core.bundle import address, shipped
 from packyard.core.errors import Problem
 from packyard.core.files.tree import Tree
-from packyard.using.options.folder import has_components
+from packyard.using.options.folder import has_options
 from packyard.using.options.options import Options, find
 from packyard.using.setters.definition import Setter
 from packyard.using.setters.krmfile import NAME as KRMFILE
@@ -56,13 +56,13 @@ class OptionSetters(NamedTuple):
 def read_options(directory: Path) -> list[OptionSetters]:
     """Return the options of a use case's package, by name; none where it has no options."""
     options = find(directory)
-    return list(_read(options, options.enabled if has_components(directory) else ())) if options else []
+    return list(_read(options, options.enabled if has_options(directory) else ())) if options else []
 
 
 def read_enabled(directory: Path) -> list[OptionSetters]:
     """Return the options that a use case has enabled."""
     options = find(directory)
-    on = options.enabled if options and has_components(directory) else {}
+    on = options.enabled if options and has_options(directory) else {}
     return [option for option in _read(options, on) if option.is_enabled] if options and on else []
 
 
@@ -89,7 +89,7 @@ def reach(directory: Path, names: Sequence[str], *, recursive: bool, options: Co
         return None
     use_cases = [directory / package for package in find_packages(Tree(directory), recursive=recursive, kpt=True)]
     real, package = top_options.real, top_options.package
-    on = {*options}.union(*(Options(each, real, package).enabled for each in use_cases if has_components(each)))
+    on = {*options}.union(*(Options(each, real, package).enabled for each in use_cases if has_options(each)))
     by_name: dict[str, list[str]] = {}
     for option in _read(top_options, on) if on else ():
         for name in names:

@@ -35,8 +35,8 @@ class Switched:
     file: str
     before: bytes
     after: bytes
-    changed: tuple[str, ...]
-    unchanged: tuple[str, ...]
+    changed: Sequence[str]
+    unchanged: Sequence[str]
     unsure: str = ""
 
 
@@ -99,24 +99,18 @@ def plan(
 
 def enabled(directory: Path, names: Sequence[str], trial: Trial) -> Switched:
     """Plan to enable options in a use case."""
-    here, distinct = _find(directory), list(dict.fromkeys(names))
-    refuse(problem for name in distinct if (problem := _unknown(here, name)))
-    new = [name for name in distinct if name not in here.enabled]
+    here, new, old = _find(directory, names)
     unsure = ""
     try:
         if new:
             _try(directory, here, new, trial)
     except BeyondError as error:
         unsure = str(error.problems[0])
-    old = tuple(name for name in distinct if name in here.enabled)
-    return Switched(here.file, here.data, here.switched(new), tuple(new), old, unsure)
+    return Switched(here.file, here.data, here.switched(new), new, old, unsure)
 
 
 def _disabled(directory: Path, names: Sequence[str]) -> Switched:
-    here, distinct = _find(directory), list(dict.fromkeys(names))
-    gone = tuple(name for name in distinct if name in here.enabled)
-    absent = tuple(name for name in distinct if name not in here.enabled)
-    refuse(problem for name in absent if (problem := _unknown(here, name)))
+    here, absent, gone = _find(directory, names)
     return Switched(here.file, here.data, here.switched((), gone), gone, absent)
 
 
@@ -141,12 +135,15 @@ def states(directory: Path, trial: Trial) -> list[OptionState]:
     return states
 
 
-def _find(directory: Path) -> Options:
-    """Return the options of a use case; a package without options is refused."""
+def _find(directory: Path, names: Sequence[str]) -> tuple[Options, Sequence[str], Sequence[str]]:
+    """Return the options of a use case, and which of some are off and which are on; refuse what is no option."""
     here = options.find(directory)
     if here is None:
         raise InputError(Problem(f"there is no folder {NAME}/ above it, in its package", file=str(directory)))
-    return here
+    distinct = dict.fromkeys(names)
+    off = [name for name in distinct if name not in here.enabled]
+    refuse(problem for name in off if (problem := _unknown(here, name)))
+    return here, off, [name for name in distinct if name in here.enabled]
 
 
 def _unknown(here: Options, name: str) -> Problem | None:

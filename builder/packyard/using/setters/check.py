@@ -82,11 +82,7 @@ def breaches(setter: Setter, texts: Sequence[str]) -> Iterator[Breach]:
 
 def is_text(value: str) -> bool:
     """Say whether a value can be written in UTF-8; other bytes of a command line, and half a surrogate pair, cannot."""
-    try:
-        value.encode()
-    except UnicodeEncodeError:
-        return False
-    return True
+    return value.isascii() or re.search("[\ud800-\udfff]", value) is None
 
 
 def items_of(schema: Mapping[str, object]) -> Mapping[str, object]:

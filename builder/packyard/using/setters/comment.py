@@ -27,7 +27,6 @@ _IN_BYTES = tuple(mark.encode() for mark in MARKS)
 _UTF16 = (b"\xff\xfe", b"\xfe\xff")
 _UTF16_MARK = b"$\0o\0p\0e\0n\0a\0p\0i"  # whichever byte goes first
 
-_SHORT = re.compile(r'#*[ \t]*\{[ \t]*"\$(?:openapi|kpt-set)"[ \t]*:[ \t]*"([^"\\]*)"[ \t]*\}[ \t]*\Z')
 _PLAIN = re.compile(r"[!$&'()*+,.:;=?@\[\]_~0-9A-Za-z-]*\Z")
 
 
@@ -52,9 +51,6 @@ def is_marked(data: bytes, names: Iterable[str] = ("",)) -> bool:
 
 def parse(text: str) -> DefinitionRef | None:
     """Read a comment, its ``#`` included; None where it refers to nothing."""
-    short = _SHORT.match(text)
-    if short:
-        return DefinitionRef("", _decoded(short.group(1)))
     body = text.lstrip("#").strip()
     if not (body.startswith("{") and ("$openapi" in body or "$ref" in body or "$kpt-set" in body)):
         return None

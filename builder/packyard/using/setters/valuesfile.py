@@ -41,11 +41,10 @@ def parse(data: bytes, file: str) -> ValuesFile:
     root = parse_one(data, file).root
     if not isinstance(root, MappingNode):
         raise InputError(Problem("a values file must be a mapping of names to values", file=file))
-    values, faults = _read(root, file)
+    values = read(root, file)
     options = values.pop(OPTIONS, None)
     if options is not None and not options.is_list:
-        faults.append(options.problem("options must be a list of names", "no setter can be called so"))
-    refuse(faults)
+        raise InputError(options.problem("options must be a list of names", "no setter can be called so"))
     head = root.entries[0].head if root.entries else []
     description = " ".join(comment.text.removeprefix("#").strip() for comment in head)
     return ValuesFile(description, values, tuple(options or ()))
@@ -53,12 +52,6 @@ def parse(data: bytes, file: str) -> ValuesFile:
 
 def read(mapping: MappingNode, file: str) -> dict[str, Given]:
     """Read a mapping of names to values, as `parse` does."""
-    values, faults = _read(mapping, file)
-    refuse(faults)
-    return values
-
-
-def _read(mapping: MappingNode, file: str) -> tuple[dict[str, Given], list[Problem]]:
     problems: list[Problem] = []
     values: dict[str, Given] = {}
     for entry in mapping.entries:
@@ -74,7 +67,8 @@ def _read(mapping: MappingNode, file: str) -> tuple[dict[str, Given], list[Probl
         elif any(map(is_null, nodes)):
             hint = f"{entry.name}: '' empties it, --unset {entry.name} takes it back"
             problems.append(item.problem(f"{entry.name} has no value", hint))
-    return values, problems
+    refuse(problems)
+    return values
 
 
 def write(values: Mapping[str, str | Sequence[str]]) -> str:

@@ -19,8 +19,8 @@ from packyard.core.yaml.fields import Fields
 from packyard.core.yaml.node import MappingNode, Node, Scalar, Source
 from packyard.core.yaml.sources import LIBRARIES, Sources
 from packyard.core.yaml.span import embedded
-from packyard.using.kustomize import generator, patch, references, replacement, selector
-from packyard.using.kustomize.part import KrmfileData, Part, Patch
+from packyard.using.kustomize import generator, references, replacement, selector
+from packyard.using.kustomize.part import KrmfileData, Part, Patch, only_document
 from packyard.using.kustomize.references import FieldSpec
 from packyard.using.setters.krmfile import NAME as KRMFILE
 from packyard.writing.source import library, pod_patch, transformers
@@ -170,7 +170,7 @@ def _patch(
         if path is None:
             text = fields.node.get("patch") if fields.node else None
             assert isinstance(text, Scalar)
-            document = patch.only_document(aliases.read(embedded(text), sources.memo), fields.file)
+            document = only_document(aliases.read(embedded(text), sources.memo), fields.file)
             return Patch(document, target, entry, listing, entry.source.locate(entry.start)[0])
         node, key = path, "path"
     file = fields.find_file(node, key, dirname(listing), sources)
@@ -181,7 +181,7 @@ def _patch(
         hint = f"name the file {PODS}, and take it out of this list"
         fields.fault(node, key, f"{basename(file)!r} patches pods, which kustomize cannot", hint)
     elif file:
-        document = patch.only_document(documents, sources.shown(file))
+        document = only_document(documents, sources.shown(file))
         return Patch(document, target, entry, normpath(file), file=sources.resolve(file))
     return None
 

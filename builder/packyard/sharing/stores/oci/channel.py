@@ -19,7 +19,6 @@ from collections.abc import Callable, Collection, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cache, cached_property
-from typing import NoReturn
 
 from packyard.core.bundle import record, reference
 from packyard.core.digest import Digest
@@ -128,9 +127,8 @@ class OCIStore(ReadOnly):
             return [key, key + CHECKSUM, *(key + end for end in REFERRERS if REFERRERS[end] in types)]
         return []
 
-    def refuse(self) -> NoReturn:
-        """Say that what is published stays."""
-        raise InputError("what is published in a registry is never replaced, nor removed")
+    refusal = InputError("what is published in a registry is never replaced, nor removed")
+    keeps_conditions = swap = remove = ReadOnly.refuse
 
     # What an index would say.
 

@@ -93,10 +93,10 @@ class Pattern:
         return _NAME.sub(lambda match: texts[match.group(1)], self.text)
 
 
-def parse(comment: str) -> Pattern | None:
-    """Read a comment, its ``#`` included; None for any other comment."""
-    text = comment.removeprefix(PREFIX).strip()
-    return Pattern(text) if comment.startswith(PREFIX) and text else None
+def parse(comment: Comment) -> Pattern | None:
+    """Read a comment; None for any other one."""
+    text = comment.text.removeprefix(PREFIX).strip()
+    return Pattern(text) if comment.text.startswith(PREFIX) and text else None
 
 
 def write_comment(pattern: str) -> str:
@@ -148,8 +148,7 @@ def find(node: Node | None, path: tuple[Step, ...] = (), flow: bool = False) -> 
         for entry in node.entries:
             if isinstance(entry.value, SequenceNode):
                 comment = list_comment(entry, entry.value)
-                pattern = _pattern(comment)
-                if pattern and comment:
+                if comment and (pattern := parse(comment)):
                     yield Tagged(entry.value, (*path, entry.name), pattern, comment, entry, flow)
         for entry in node.entries:
             yield from find(entry.value, (*path, entry.name), flow)
@@ -158,8 +157,7 @@ def find(node: Node | None, path: tuple[Step, ...] = (), flow: bool = False) -> 
             yield from find(item.value, (*path, index), flow or node.flow)
     elif isinstance(node, Scalar) and node.lexeme:
         comment = scalar_comment(node)
-        pattern = _pattern(comment)
-        if pattern and comment:
+        if comment and (pattern := parse(comment)):
             yield Tagged(node, path, pattern, comment, None, flow)
 
 
@@ -173,7 +171,3 @@ def scalar_comment(node: Scalar) -> Comment | None:
     if node.style not in "|>":
         return node.comment if node.comment and not node.comment.own_line else None
     return header_comment(node)
-
-
-def _pattern(comment: Comment | None) -> Pattern | None:
-    return parse(comment.text) if comment else None

@@ -53,6 +53,7 @@ _MESSAGES = (
 _MISFIT = re.compile(r"found no matching overload for '[_@]?(?P<operator>.*?)_?' applied to '\((?P<kinds>.*)\)'")
 _KINDS = {"int": "a whole number", "double": "a number with a fraction", "bool": "true or false", "string": "a text"}
 _NO_VALUE = re.compile(r'No value with name "(\w+)"')
+_MISTYPED = re.compile(r"Unexpected value type for '(\w+)'.*")
 
 
 class ExpressionError(Exception):
@@ -90,10 +91,13 @@ def check(text: str, types: Mapping[str, str]) -> str:
 def evaluate(text: str, types: Mapping[str, str], values: Mapping[str, object]) -> object:
     """Return what a checked expression is for these values; None stands for a number or a boolean that has none.
 
-    As in CEL ``&&`` and ``||`` look at both sides, so that one that decides makes up for one that cannot be answered.
+    As in CEL ``&&`` and ``||`` look at both sides, so that one that decides makes up for one that cannot be answered,
+    also for a text where another type is wanted.
     """
-    faults = {name: fault for name, value in values.items() if (fault := _fault(name, value))}
-    given = {name: value for name, value in values.items() if name not in faults}
+    for name, value in values.items():
+        if isinstance(value, str | list) and len(str(value)) > _LONGEST_VALUE:
+            raise AnswerError(f"{name} is longer than {_LONGEST_VALUE} characters")
+    given = {name: value for name, value in values.items() if value is not None}
     has = {_has(name): value not in (None, "", []) for name, value in values.items()}
     try:
         answer = _compile(text, tuple(types.items())).eval(data={**given, **has})
@@ -102,16 +106,9 @@ def evaluate(text: str, types: Mapping[str, str], values: Mapping[str, object]) 
     if answer.type().name() != "ERROR":
         return answer.plain_value()
     reason = str(answer.value()).partition(": ")[2]
-    missing = _NO_VALUE.search(reason)
-    raise faults[missing[1]] if missing else AnswerError(reason)
-
-
-def _fault(name: str, value: object) -> UndecidedError | AnswerError | None:
-    if value is None:
-        return UndecidedError(name)
-    if isinstance(value, str | list) and len(str(value)) > _LONGEST_VALUE:
-        return AnswerError(f"{name} is longer than {_LONGEST_VALUE} characters")
-    return value if isinstance(value, AnswerError) else None
+    if missing := _NO_VALUE.search(reason):
+        raise UndecidedError(missing[1])
+    raise AnswerError(_MISTYPED.sub(r"\1 is not of its type", reason))
 
 
 def _has(name: str) -> str:

@@ -130,26 +130,23 @@ def find_broken(
 
 
 def _value(setter: Setter) -> object:
-    """Return a setter's value as an expression takes it; `AnswerError` where it is not of its type, if a rule needs it.
+    """Return a setter's value as an expression takes it, a text where it is not of its type; see `evaluate`.
 
     None for a number or boolean that has none.
     """
     if setter.is_list:
         return list(setter.values or ())
     kind, text = _TYPES.get(full_type(setter.type), "string"), setter.value
-    if kind in ("string", "list<string>"):
+    if kind == "string":
         return text
-    if not text:
-        return None
     value = scalar_value(text)
-    if kind == "bool" and isinstance(value, bool):
-        return value
-    if kind in ("int", "double") and isinstance(value, int | float) and not isinstance(value, bool):
-        if kind == "double":
-            return float(value)
-        if isinstance(value, int) or (value.is_integer() and abs(value) < 1 << 63):
-            return int(value)
-    return AnswerError(f"{shown(text, quoted=True)} is not of type {setter.type}")
+    if kind == "bool":
+        return value if isinstance(value, bool) else text or None
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return text or None
+    if kind == "double":
+        return float(value)
+    return int(value) if isinstance(value, int) or (value.is_integer() and abs(value) < 1 << 63) else text
 
 
 def _shown(setter: Setter) -> str:
