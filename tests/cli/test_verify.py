@@ -9,6 +9,7 @@ import pytest
 
 import tiny
 from packyard.core.bundle import Bundle
+from packyard.sharing.entry import IndexEntry
 from packyard.sharing.trust import sbom
 from packyard.sharing.trust.keys import SigningKey
 from packyard.sharing.trust.provenance import Statement
@@ -52,7 +53,7 @@ def file(tmp_path: Path, channel: Path) -> Path:
     here.write_bytes((channel / "1.0/p.tar.gz").read_bytes())
     bundle = Bundle.open(here.read_bytes())
     described = sbom.to_bytes(bundle)
-    made = Statement(bundle, {}, None, sbom=described)
+    made = Statement(IndexEntry.of(bundle), {}, None, sbom=described)
     here.with_name("p.tar.gz.sigstore.json").write_bytes(made.to_bytes(KEY))
     here.with_name("p.tar.gz.spdx.json").write_bytes(described)
     return here

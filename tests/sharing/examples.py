@@ -30,7 +30,10 @@ from packyard.sharing.publishing import publish as publishing
 from packyard.sharing.publishing.publish import Upload
 from packyard.sharing.stores.directory import DirectoryStore
 from packyard.sharing.stores.store import Store
+from packyard.sharing.trust import provenance
+from packyard.sharing.trust.keyless import Signing
 from packyard.sharing.trust.keys import NOBODY, SigningKey, Trust
+from packyard.sharing.trust.provenance import Statement
 
 Result = TypeVar("Result")
 
@@ -92,6 +95,12 @@ def publish(
     """Publish bundles that are in memory."""
     uploads = [Upload(entry=IndexEntry.of(made), data=partial(getattr, made, "data")) for made in bundles]
     return publishing.publish(store, uploads, by, **how)
+
+
+def proof(entry: IndexEntry, key: Signing | None = None) -> dict[str, bytes]:
+    """Return the provenance of a bundle, as it lies beside it."""
+    statement = Statement(entry, {}, None).to_bytes(key)
+    return {entry.beside(provenance.end(statement)): statement}
 
 
 def close(store: Store, version: str, by: Publisher = UNSIGNED) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import shutil
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -12,7 +13,7 @@ import pytest
 from packyard.core.bundle.reference import Reference
 from packyard.core.errors import InputError, IntegrityError
 from packyard.core.files.regular import LIMIT
-from packyard.sharing.entry import PROVENANCE, SIGSTORE, IndexEntry, bundle_key
+from packyard.sharing.entry import IndexEntry
 from packyard.sharing.fetching import fetch as fetching
 from packyard.sharing.fetching.fetch import Fetching
 from packyard.sharing.index import access
@@ -22,8 +23,7 @@ from packyard.sharing.publishing import fsck
 from packyard.sharing.publishing.withdrawal import yank
 from packyard.sharing.stores.directory import DirectoryStore
 from packyard.sharing.trust.keys import NOBODY, SigningKey, Trust
-from packyard.sharing.trust.provenance import Statement
-from sharing.examples import bundle, close, publish, versions
+from sharing.examples import bundle, close, proof, publish, versions
 
 KEY, OTHER = SigningKey.new(), SigningKey.new()
 TRUST = Trust.of(KEY.public)
@@ -134,8 +134,7 @@ def test_a_job_without_memory_or_trust_does_not_sign_what_lost_its_signature_unt
     tmp_path: Path,
 ) -> None:
     store, job = DirectoryStore(tmp_path), Publisher(key=KEY)
-    signed = Statement(IndexEntry.of(bundle()), {}, None).to_bytes(KEY)
-    publish(store, [bundle()], by=job, attest=lambda entry: {entry.beside(SIGSTORE): signed})
+    publish(store, [bundle()], by=job, attest=partial(proof, key=KEY))
     forge(store, "bert")
     for act in changes(store, job):
         with pytest.raises(IntegrityError, match=r"you signed bert@1\.0, and nobody its index .* --repair --key"):
@@ -189,8 +188,8 @@ def test_a_signed_channel_is_changed_by_its_own_keys_alone(store: DirectoryStore
 def test_publish_lists_nothing_beside_which_somebody_put_other_provenance(store: DirectoryStore) -> None:
     made = bundle("gpt")
     for other, by in ((made, None), (made, OTHER), (bundle("gpt", text="other"), KEY)):
-        key = bundle_key("gpt", "1.0", SIGSTORE if by else PROVENANCE)
-        store.put(key, Statement(other, {}, None).to_bytes(by))
+        ((key, statement),) = proof(IndexEntry.of(other), by).items()
+        store.put(key, statement)
         with pytest.raises(IntegrityError, match=r"1\.0/gpt\.tar\.gz\.(intoto|sigstore)\.json: (is|names)") as caught:
             publish(store, [made], by=Publisher(key=KEY))
         assert "remove that file" in caught.value.problems[0].hint

@@ -9,6 +9,7 @@ import pytest
 from packyard.core.errors import ConflictError, InputError, UnavailableError
 from packyard.core.files.regular import LIMIT
 from packyard.sharing.stores import open_store
+from packyard.sharing.stores.bucket import cache_control, content_type
 from packyard.sharing.stores.store import MissingStoreError, NotFoundError, Store
 from sharing.buckets import BucketServer, Opener
 from sharing.store_contract import StoreContract
@@ -131,3 +132,21 @@ def test_a_profile_gives_keys_or_a_program_for_them_region_and_endpoint(
     monkeypatch.setenv("AWS_PROFILE", "nobody")
     with pytest.raises(InputError, match=r"AWS profile: .*nobody.* could not be found"):
         open_store("s3://models/profile")
+
+
+# What hosts are told of objects.
+
+
+@pytest.mark.parametrize(
+    ("key", "kind", "is_immutable"),
+    [
+        ("index/index.json", "application/json", False),
+        (f"index/p/bert/{'0' * 64}.json", "application/json", True),
+        ("v1.0/bert.tar.gz", "application/octet-stream", True),
+        ("1.0/bert.tar.gz.sha256", "text/plain; charset=utf-8", True),
+        ("web/page.js", "text/javascript; charset=utf-8", False),
+        ("web/p/bert.html", "text/html; charset=utf-8", False),
+    ],
+)
+def test_says_of_each_object_what_it_is_and_how_long_it_stays(key: str, kind: str, is_immutable: bool) -> None:
+    assert (content_type(key), "immutable" in cache_control(key)) == (kind, is_immutable)

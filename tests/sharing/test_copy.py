@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import shutil
+from functools import partial
 from pathlib import Path
 
 import pytest
 
 from packyard.core.errors import ConflictError, IntegrityError
-from packyard.sharing.entry import IndexEntry
+from packyard.sharing.entry import SBOM, SIGSTORE, IndexEntry
 from packyard.sharing.fetching.fetch import Fetching
 from packyard.sharing.index import access
 from packyard.sharing.index.access import Publisher
@@ -20,7 +21,7 @@ from packyard.sharing.stores.directory import DirectoryStore
 from packyard.sharing.stores.store import Store
 from packyard.sharing.trust.keys import SigningKey, Trust
 from packyard.sharing.trust.provenance import Statement
-from sharing.examples import bundle, close, fetch, publish
+from sharing.examples import bundle, close, fetch, proof, publish
 
 KEY, OTHER = SigningKey.new(), SigningKey.new()
 TRUST = Trust.of(KEY.public)
@@ -28,15 +29,10 @@ BUNDLES = [bundle("bert", version) for version in ("1.0", "1.1", "2.0")] + [bund
 OBJECTS = (".tar.gz", ".tar.gz.sha256", ".tar.gz.sigstore.json")
 
 
-def attested(entry: IndexEntry) -> dict[str, bytes]:
-    (found,) = (each for each in BUNDLES if (each.name, each.version) == (entry.name, entry.version))
-    return {f"{entry.key}.sigstore.json": Statement(found, {}, None).to_bytes(KEY)}
-
-
 @pytest.fixture
 def source(tmp_path: Path) -> DirectoryStore:
     store = DirectoryStore(tmp_path / "source")
-    publish(store, BUNDLES, attest=attested, by=Publisher(key=KEY))
+    publish(store, BUNDLES, attest=partial(proof, key=KEY), by=Publisher(key=KEY))
     yank(store, "bert@1.0", "diverges", by=Publisher(key=KEY))
     return store
 
@@ -63,11 +59,10 @@ def test_everything_is_there_afterwards_with_the_same_bytes(source: DirectorySto
 
 @pytest.mark.parametrize("texts", [(), ("bert@1.0",)])
 def test_an_sbom_that_is_not_the_one_that_was_signed_is_not_copied(texts: tuple[str, ...], tmp_path: Path) -> None:
-    source, made = DirectoryStore(tmp_path / "source"), bundle("bert", "1.0")
-    proved = Statement(made, {}, None, sbom=b"{}")
-    name, proof = f"{IndexEntry.of(made).key}.spdx.json", f"{IndexEntry.of(made).key}.sigstore.json"
-    beside = {name: b"{}", proof: proved.to_bytes(KEY)}
-    publish(source, [made], attest=lambda _: beside, by=Publisher(key=KEY))
+    source, entry = DirectoryStore(tmp_path / "source"), IndexEntry.of(bundle("bert", "1.0"))
+    name = entry.beside(SBOM)
+    beside = {name: b"{}", entry.beside(SIGSTORE): Statement(entry, {}, None, sbom=b"{}").to_bytes(KEY)}
+    publish(source, [bundle("bert", "1.0")], attest=lambda _: beside, by=Publisher(key=KEY))
     (source.root_dir / name).write_bytes(b"{ }")
     target = DirectoryStore(tmp_path / "target")
     with pytest.raises(IntegrityError, match=rf"^{name}: is not the SBOM .*: packyard fsck /"):

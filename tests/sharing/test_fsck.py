@@ -19,12 +19,12 @@ from packyard.sharing.index.access import Memory, Publisher
 from packyard.sharing.index.index import KEY as INDEX
 from packyard.sharing.publishing import fsck
 from packyard.sharing.publishing.withdrawal import Policy, gc, yank
+from packyard.sharing.stores import put_all
 from packyard.sharing.stores.directory import DirectoryStore
-from packyard.sharing.stores.oci.manifest import bundle_digest
 from packyard.sharing.trust import sbom
 from packyard.sharing.trust.keys import SigningKey, Trust
 from packyard.sharing.trust.provenance import Statement
-from sharing.examples import bundle, close, fetch, large_bundle, lose_index, publish
+from sharing.examples import bundle, close, fetch, large_bundle, lose_index, proof, publish
 
 KEY = SigningKey.new()
 TRUSTED = Trust.of(KEY.public)
@@ -37,8 +37,7 @@ def attest(entry: IndexEntry) -> dict[str, bytes]:
     """Return the SBOM and the provenance of a bundle that was made here."""
     (made,) = (each for each in BUNDLES if str(IndexEntry.of(each)) == str(entry))
     described = sbom.to_bytes(made)
-    manifest = bundle_digest(entry)
-    proved = Statement(entry, {"a": Digest.of(b"")}, None, sbom=described, manifest=manifest)
+    proved = Statement(entry, {"a": Digest.of(b"")}, None, sbom=described)
     return {
         entry.beside(SBOM): described,
         entry.beside(SIGSTORE): proved.to_bytes(KEY),
@@ -205,7 +204,7 @@ def test_an_interrupted_publish_is_listed_and_others_are_not_lost(store: Directo
     new = bundle("new", "3.0")
     store.put("3.0/new.tar.gz", new.data)
     store.put("3.0/new.tar.gz.sha256", f"{Digest.of(new.data).hex}  new.tar.gz\n".encode())
-    store.put("3.0/new.tar.gz.sigstore.json", Statement(IndexEntry.of(new), {}, None).to_bytes(KEY))
+    put_all(store, proof(IndexEntry.of(new), KEY).items())
 
     class Overtaken(DirectoryStore):
         def swap(self, key: str, data: bytes, expected: Digest | None) -> None:

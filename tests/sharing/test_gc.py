@@ -1,18 +1,16 @@
-"""Retention: what a policy names is removed for ever, what an open release names stays, and all are told."""
+"""What is withdrawn: versions are yanked with a reason, or removed for ever as a policy says; and all are told."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+import re
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from packyard.core.digest import Digest
 from packyard.core.errors import ConflictError, InputError
-from packyard.sharing.entry import PROVENANCE, SIGSTORE, IndexEntry
 from packyard.sharing.index import access
 from packyard.sharing.index.access import Publisher
 from packyard.sharing.index.index import KEY as KEY_OF_INDEX
@@ -22,24 +20,21 @@ from packyard.sharing.publishing.withdrawal import Policy, gc, yank
 from packyard.sharing.stores.directory import DirectoryStore
 from packyard.sharing.stores.store import Store
 from packyard.sharing.trust.keys import SigningKey, Trust
-from packyard.sharing.trust.provenance import Statement
-from sharing.examples import bundle, close, fetch, publish
+from sharing.examples import bundle, close, fetch, proof, publish
 
 KEY = SigningKey.new()
 TRUSTED = Trust.of(KEY.public)
+BY = Publisher(key=KEY, trusted=TRUSTED)
 VERSIONS = ("1.0", "1.1-rc1", "1.1", "1.2", "2.0-rc1")
 
 
-def proved(entry: IndexEntry, key: SigningKey | None = KEY) -> dict[str, bytes]:
-    made = Statement(entry, {"a": Digest.of(b"")}, None)
-    return {entry.beside(SIGSTORE if key else PROVENANCE): made.to_bytes(key)}
+proved = partial(proof, key=KEY)
 
 
-def filled(store: Store, versions: Sequence[str] = VERSIONS, *, key: SigningKey | None = KEY) -> Store:
-    bundles = [bundle("bert", version) for version in versions]
-    publish(store, bundles, attest=partial(proved, key=key), by=Publisher(key=key))
-    for version in versions:
-        close(store, version, by=Publisher(key=key))
+def filled(store: Store) -> Store:
+    publish(store, [bundle("bert", version) for version in VERSIONS], attest=proved, by=BY)
+    for version in VERSIONS:
+        close(store, version, by=BY)
     return store
 
 
@@ -49,7 +44,7 @@ def store(tmp_path: Path) -> Store:
 
 
 def ran(store: Store, policy: Policy, *names: str, **rest: Any) -> dict[str, str]:
-    found = gc(store, policy, names, by=Publisher(key=KEY, trusted=TRUSTED), **rest)
+    found = gc(store, policy, names, by=BY, **rest)
     return {each.entry.version: each.status for each in found}
 
 
@@ -75,7 +70,7 @@ def findings(store: Store, trusted: Trust = TRUSTED) -> list[tuple[str, str, str
 )
 def test_a_policy_names_what_goes(store: Store, policy: Policy, gone: set[str]) -> None:
     if policy.yanked:
-        yank(store, "bert@1.1", "diverges", by=Publisher(key=KEY, trusted=TRUSTED))
+        yank(store, "bert@1.1", "diverges", by=BY)
     assert ran(store, policy, is_trial=True) == dict.fromkeys(sorted(gone, key=VERSIONS.index), "goes")
     assert versions(store) == [*VERSIONS]
     assert ran(store, policy) == dict.fromkeys(sorted(gone, key=VERSIONS.index), "removed")
@@ -85,20 +80,20 @@ def test_a_policy_names_what_goes(store: Store, policy: Policy, gone: set[str]) 
 
 
 def test_what_is_open_or_the_latest_stays(store: Store) -> None:
-    publish(store, [bundle("bert", "1.0.1"), bundle("gpt", "1.0.1")], attest=proved, by=Publisher(key=KEY))
+    publish(store, [bundle("bert", "1.0.1"), bundle("gpt", "1.0.1")], attest=proved, by=BY)
     for text in ("bert@1.0.1", "bert@1.2"):
-        yank(store, text, "diverges", by=Publisher(key=KEY))
-    skipped = gc(store, Policy(keep=1), by=Publisher(key=KEY, trusted=TRUSTED), is_trial=True)
+        yank(store, text, "diverges", by=BY)
+    skipped = gc(store, Policy(keep=1), by=BY, is_trial=True)
     says = "it is yanked, which --keep skips: add --yanked"
     assert [outcome.reason for outcome in skipped if outcome.entry.version == "1.2"] == [says]
-    found = gc(store, Policy(yanked=True, pre_releases=True), by=Publisher(key=KEY, trusted=TRUSTED))
+    found = gc(store, Policy(yanked=True, pre_releases=True), by=BY)
     assert [(str(each.entry), each.status, each.reason) for each in found] == [
         ("bert@1.0.1", "kept", "its release is open: publish --close closes one"),
         ("bert@1.1-rc1", "removed", "it is a pre-release"),
         ("bert@1.2", "removed", "it was yanked: diverges"),
         ("bert@2.0-rc1", "removed", "it is a pre-release"),
     ]
-    assert [each.status for each in gc(store, Policy(keep=1), ["gpt"], by=Publisher(key=KEY))] == []
+    assert [each.status for each in gc(store, Policy(keep=1), ["gpt"], by=BY)] == []
     with pytest.raises(InputError, match="no package 'brt'"):
         ran(store, Policy(keep=1), "brt")
 
@@ -112,22 +107,20 @@ def test_what_was_removed_is_never_published_again_and_who_asks_is_told(store: S
         fetch(store, "bert@1.1", trusted=TRUSTED)
     for again in (one, bundle("bert", "1.1", "other"), bundle("bert", "v1.1.0")):
         with pytest.raises(ConflictError, match=rf"{says} \(a version that was removed is never published again"):
-            publish(store, [again], by=Publisher(key=KEY, trusted=TRUSTED))
+            publish(store, [again], by=BY)
     with pytest.raises(ConflictError, match=says):
-        copy(held, store, ["bert@1.1"], by=lambda: Publisher(key=KEY, trusted=TRUSTED))
-    yank(held, "bert@1.0", "diverges", by=Publisher(key=KEY))
-    publish(held, [bundle("bert", "1.2.5")], attest=proved, by=Publisher(key=KEY))
-    whole = {
-        entry.version: status for entry, status in copy(held, store, by=lambda: Publisher(key=KEY, trusted=TRUSTED))
-    }
+        copy(held, store, ["bert@1.1"], by=lambda: BY)
+    yank(held, "bert@1.0", "diverges", by=BY)
+    publish(held, [bundle("bert", "1.2.5")], attest=proved, by=BY)
+    whole = {entry.version: status for entry, status in copy(held, store, by=lambda: BY)}
     assert {each for each, status in whole.items() if status == "removed"} == {"1.0", "1.1-rc1", "1.1"}
     assert versions(store) == ["1.2", "1.2.5", "2.0-rc1"]
-    publish(store, [bundle("bert", "1.3")], attest=proved, by=Publisher(key=KEY))
+    publish(store, [bundle("bert", "1.3")], attest=proved, by=BY)
     assert access.read(store).is_closed("1.1")
 
 
 def test_shards_and_records_that_nothing_names_go_after_a_day(store: Store) -> None:
-    yank(store, "bert@1.0", "diverges", by=Publisher(key=KEY, trusted=TRUSTED))
+    yank(store, "bert@1.0", "diverges", by=BY)
     folder, named = Path(store.address), set(access.read(store).files_below())
     every = [key for key in store.list("index/") if key != KEY_OF_INDEX]
     for key in (*every, "index/probe/x"):
@@ -141,3 +134,33 @@ def test_shards_and_records_that_nothing_names_go_after_a_day(store: Store) -> N
         os.utime(folder / key, (0, 0))
     ran(store, Policy(keep=9))
     assert set(store.list("index/")) == {*named, KEY_OF_INDEX}
+
+
+@pytest.mark.parametrize("reason", ["", "  ", "a\nb", "\x1b[31m", "x" * 501])
+def test_refuses_a_reason_that_could_not_be_shown(store: Store, reason: str) -> None:
+    with pytest.raises(InputError, match=r"is not a reason \(write why"):
+        yank(store, "bert@1.0", reason, by=BY)
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        *((text, "does not say which version") for text in ("bert", "bert@^1")),
+        ("bert@1.3", "no version '1.3' of bert (it has 2.0-rc1, 1.2, 1.1, 1.1-rc1, 1.0)"),
+        ("brt@1.0", "did you mean 'bert'"),
+    ],
+)
+def test_refuses_to_yank_what_is_not_said_exactly(store: Store, text: str, says: str) -> None:
+    with pytest.raises(InputError, match=re.escape(says)):
+        yank(store, text, "reason", by=BY)
+
+
+def test_a_closed_release_gets_no_more(store: Store) -> None:
+    before = access.read(store).number
+    close(store, "1", by=BY)
+    assert access.read(store).number == before
+    with pytest.raises(ConflictError, match=r"^new@1\.0: the release 1\.0 is closed"):
+        publish(store, [bundle("new", "1.0")], by=BY)
+    assert "1.0/new.tar.gz" not in store.list("")
+    assert [status for _, status in publish(store, [bundle("bert", "1.0")], by=BY)] == ["unchanged"]
+    publish(store, [bundle("new", "1.1.1")], by=BY)

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 
 import pytest
 
 from packyard.core.errors import IntegrityError, UnavailableError
-from packyard.sharing.entry import SIGSTORE, IndexEntry
 from packyard.sharing.index import access
 from packyard.sharing.index.access import Publisher
 from packyard.sharing.index.index import KEY
@@ -17,9 +17,8 @@ from packyard.sharing.publishing.withdrawal import yank
 from packyard.sharing.stores.directory import DirectoryStore
 from packyard.sharing.trust.keyless import TOKEN, JobIdentity
 from packyard.sharing.trust.keys import Identity, SigningKey, Trust
-from packyard.sharing.trust.provenance import Statement
 from sharing import own_sigstore
-from sharing.examples import bundle, fetch, publish
+from sharing.examples import bundle, fetch, proof, publish
 from sharing.own_sigstore import ISSUER, WORKFLOW, Sigstore, token
 from tiny import done, packyard
 
@@ -38,10 +37,7 @@ def job(sigstore: Sigstore, monkeypatch: pytest.MonkeyPatch) -> JobIdentity:
 
 
 def filled(store: DirectoryStore, job: JobIdentity) -> DirectoryStore:
-    def attest(entry: IndexEntry) -> dict[str, bytes]:
-        return {entry.beside(SIGSTORE): Statement(entry, {}, None).to_bytes(job)}
-
-    publish(store, [bundle("bert"), bundle("gpt")], Publisher(key=job), attest=attest)
+    publish(store, [bundle("bert"), bundle("gpt")], Publisher(key=job), attest=partial(proof, key=job))
     yank(store, "gpt@1.0", "diverges", Publisher(key=job))
     return store
 

@@ -167,7 +167,29 @@ def test_a_file_that_cannot_be_understood_is_named_without_what_is_in_it(home: H
     assert "s3cr" not in home.told[0]
 
 
-# Who else learns it.
+# How a registry is asked.
+
+
+def test_an_address_says_how_the_registry_is_asked() -> None:
+    asked = {
+        "oci://localhost:5000/a": "http://localhost:5000",
+        "oci://127.1.2.3/a": "http://127.1.2.3",
+        "oci://[::1]:5000/a": "http://[::1]:5000",
+        "oci://h.example/a": "https://h.example",
+        "oci+http://h.example/a": "http://h.example",
+        "oci+https://localhost/a": "https://localhost",
+        "oci://docker.io/a": "https://registry-1.docker.io",
+        "OCI://H.Example": "https://h.example",
+        "oci://h.example:443/b": "https://h.example",
+        "oci://h.example:80/b": "https://h.example:80",
+        "oci://127.0.0.1:80/b": "http://127.0.0.1",
+    }
+    assert {address: Address.parse(address).url for address in asked} == asked
+    assert str(Address.parse("oci://h.example/a/b/")) == "oci://h.example/a/b"
+    assert Address.parse("oci://h.example:443/a") == Address.parse("oci+https://h.example/a")
+
+
+# Who else learns who we are.
 
 BERT = bundle()
 MANIFEST = json.dumps(DOCUMENT).encode()

@@ -1,37 +1,49 @@
-"""Provenance: what it says of a bundle, byte by byte the same, and what is refused."""
+"""Provenance: what it says of a bundle, byte by byte the same, what is refused, and what it proves."""
 
 from __future__ import annotations
 
 import json
 import re
+from base64 import b64decode
 from collections.abc import Callable
 from contextlib import suppress
+from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import pytest
+from cryptography.hazmat.primitives.asymmetric.ec import SECP256R1, generate_private_key
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+from securesystemslib.dsse import Envelope
+from sigstore_models.bundle.v1 import Bundle as SigstoreBundle
 
 from packyard import __version__
-from packyard.core.bundle import record
+from packyard.core.bundle import Bundle, record
 from packyard.core.digest import Digest
 from packyard.core.errors import IntegrityError
 from packyard.core.files.git import Revision
-from packyard.sharing.fetching.verify import verify_bundle
+from packyard.sharing.entry import PROVENANCE, SIGSTORE, IndexEntry
+from packyard.sharing.fetching.verify import verify_bundle, with_sbom
+from packyard.sharing.index.access import Publisher
+from packyard.sharing.index.index import Index
+from packyard.sharing.stores.directory import DirectoryStore
+from packyard.sharing.stores.oci import manifest as manifests
 from packyard.sharing.trust import envelope, provenance, sbom
-from packyard.sharing.trust.keys import SigningKey, Trust
+from packyard.sharing.trust.keys import NOBODY, SigningKey, Trust
 from packyard.sharing.trust.provenance import Provenance, Statement
 from sample import tries
-from sharing.examples import bundle, compressed_otherwise
+from sharing.examples import bundle, compressed_otherwise, proof, publish
 from sharing.hostile import Grammar
 
 KEY = SigningKey.of(Ed25519PrivateKey.from_private_bytes(bytes(32)))
 OTHER = SigningKey.of(Ed25519PrivateKey.from_private_bytes(b"\1" * 32))
 TRUST = Trust.of(KEY.public)
-BERT = bundle()
+BUNDLE = bundle()
+BERT = IndexEntry.of(BUNDLE)
 INPUTS = {"packages/bert/package.yaml": Digest.of(b"1"), "bases/job.yaml": Digest.of(b"2")}
 COMMIT = "0123456789abcdef0123456789abcdef01234567"
 REVISION = Revision(commit=COMMIT, url="git+https://example.com/zoo.git", folder="zoo")
-SBOM = sbom.to_bytes(BERT)
+SBOM = sbom.to_bytes(BUNDLE)
 MADE = Statement(BERT, INPUTS, REVISION, sbom=SBOM)
 SIGNED = MADE.to_bytes(KEY)
 
@@ -40,8 +52,11 @@ def test_is_an_in_toto_statement_in_the_words_of_slsa() -> None:
     found = json.loads(MADE.payload())
     assert found["_type"] == "https://in-toto.io/Statement/v1"
     assert found["predicateType"] == "https://slsa.dev/provenance/v1"
-    digest = {"sha256": Digest.of(BERT.data).hex}
-    assert found["subject"] == [{"name": "bert.tar.gz", "digest": digest, "annotations": {"tar": BERT.tar}}]
+    digest, manifest = ({"sha256": Digest.of(data).hex} for data in (BUNDLE.data, manifests.bundle(BERT)))
+    assert found["subject"] == [
+        {"name": "bert.tar.gz", "digest": digest, "annotations": {"tar": BERT.tar}},
+        {"name": "bert", "digest": manifest, "mediaType": "application/vnd.oci.image.manifest.v1+json"},
+    ]
     definition = found["predicate"]["buildDefinition"]
     assert definition["externalParameters"] == {"name": "bert", "version": "1.0"}
     source, *others = definition["resolvedDependencies"]
@@ -76,6 +91,10 @@ def _wrap(statement: dict[str, Any] | bytes, key: SigningKey = KEY) -> bytes:
     return envelope.sign(data, key)
 
 
+def _signed(made: Bundle) -> bytes:
+    return Statement(IndexEntry.of(made), {}, None).to_bytes(KEY)
+
+
 def _changed(change: Callable[[Any], object]) -> bytes:
     document = json.loads(MADE.payload())
     change(document)
@@ -92,14 +111,14 @@ ATTACKS: dict[str, tuple[bytes, str]] = {
         _changed(lambda s: s["subject"].append(s["subject"][0])),
         "bert.tar.gz: must be one, found 2",
     ),
-    "another bundle's provenance": (Statement(bundle("gpt"), {}, None).to_bytes(KEY), "is about gpt@1.0"),
-    "another version's provenance": (Statement(bundle(version="2"), {}, None).to_bytes(KEY), "is about bert@2"),
+    "another bundle's provenance": (_signed(bundle("gpt")), "is about gpt@1.0"),
+    "another version's provenance": (_signed(bundle(version="2")), "is about bert@2"),
     "the same version with other content": (
-        Statement(bundle(text="other"), {}, None).to_bytes(KEY),
+        _signed(bundle(text="other")),
         "get the file that was published",
     ),
     "the same tar in another file": (
-        Statement(compressed_otherwise(BERT), {}, None).to_bytes(KEY),
+        _signed(compressed_otherwise(BUNDLE)),
         "get the file that was published",
     ),
     "a subject of another name": (
@@ -148,3 +167,94 @@ def test_other_libraries_of_the_formats_accept_it() -> None:
 
     Statement.copy_from_pb(Parse(MADE.payload(), Message())).validate()
     Parse(json.dumps(json.loads(MADE.payload())["predicate"]), Predicate())  # refuses unknown fields
+
+
+# What is proved of a bundle, as data and in words.
+
+SHORT = f"{KEY.public.id[:19]}…"
+NAMED = Trust.of(replace(KEY.public, name="release"))
+
+
+def test_says_what_a_trusted_signature_proves() -> None:
+    proof = with_sbom(verify_bundle(BERT, SIGNED, NAMED, what="x"), SBOM, what="x")
+    assert (proof.signers, proof.vouching, proof.others, proof.has_sbom) == (*[(KEY.public.id,)] * 2, (), True)
+    assert list(proof.describe()) == [
+        "bert 1.0: its files are intact",
+        f"signed by release ({SHORT}), which you trust",
+        f"built by packyard {__version__} from commit 0123456789ab",
+        "the SBOM beside it is the one that its provenance names",
+    ]
+
+
+def test_without_a_trusted_key_it_says_what_it_could_not_prove() -> None:
+    assert list(verify_bundle(BERT, SIGNED, NOBODY, what="x").describe())[1:] == [
+        f"not verified: it names {SHORT} as its signer, which you do not trust",
+        "get the public key from its publisher, then: packyard keys trust FILE CHANNEL",
+        f"built by packyard {__version__} from commit 0123456789ab (no signature proves that)",
+    ]
+    assert list(verify_bundle(BERT, None, NOBODY, what="x").describe())[1:] == [
+        "not signed: nobody can tell who published it",
+        "nothing says how it was built: it has no provenance",
+    ]
+
+
+def test_a_signed_index_that_lists_it_proves_it_without_signed_provenance() -> None:
+    for attested in (None, MADE.to_bytes(), MADE.to_bytes(OTHER)):
+        proof = verify_bundle(BERT, attested, NAMED, what="x", index=Index(signers=(KEY.public.id,)))
+        assert proof.vouching
+        assert list(proof.describe())[:2] == [
+            "bert 1.0: its files are intact, and the channel lists it",
+            f"signed by release ({SHORT}), which you trust",
+        ]
+
+
+def test_a_signed_index_excuses_no_forged_signature() -> None:
+    place = SIGNED.index(b'"sig": "') + 20
+    forged = SIGNED[:place] + b"AAAAAAAAAA" + SIGNED[place + 10 :]
+    with pytest.raises(IntegrityError, match=r"was changed|base64"):
+        verify_bundle(BERT, forged, TRUST, what="x", index=Index(signers=(KEY.public.id,)))
+
+
+def test_another_sbom_than_the_one_of_the_provenance_is_refused() -> None:
+    with pytest.raises(IntegrityError, match=r"x\.spdx\.json: is not the SBOM that the provenance names"):
+        with_sbom(verify_bundle(BERT, SIGNED, TRUST, what="x"), SBOM + b" ", what="x")
+    without = Statement(BERT, INPUTS, None).to_bytes(KEY)
+    with pytest.raises(IntegrityError, match=r"expected none"):
+        with_sbom(verify_bundle(BERT, without, TRUST, what="x"), SBOM, what="x")
+
+
+# What cosign and its kin read, by Sigstore's own parsers; cosign itself is in `nightly/test_cosign.py`.
+
+
+def test_the_bundle_is_one_that_sigstore_reads_and_its_envelope_is_signed() -> None:
+    SigstoreBundle.from_json(SIGNED)
+    signed = json.loads(SIGNED)["dsseEnvelope"]
+    (signature,) = signed["signatures"]  # sigstore-go demands one, and takes an id for one of another kind
+    assert [*signature] == ["sig"]
+    payload = b64decode(signed["payload"])
+    assert KEY.public.has_signed(Envelope(payload, signed["payloadType"], {}).pae(), b64decode(signature["sig"]))
+
+
+def test_readers_take_a_statement_of_several_subjects_and_find_the_file_by_its_name() -> None:
+    document = json.loads(MADE.payload())
+    file, manifest = document["subject"]
+    others = [{"digest": {"sha512": "0" * 128}}, {"name": "x.tar.gz", "digest": {"sha256": "0" * 64}}]
+    for subjects in ([file], [manifest, file], [*others, manifest, file]):
+        assert provenance.check(json.dumps({**document, "subject": subjects}).encode(), BERT, NOBODY, what="x")[0]
+    for subjects in ([], [manifest], [file, {**file, "digest": manifest["digest"]}]):
+        with pytest.raises(IntegrityError, match=r"subject bert\.tar\.gz: must be one"):
+            provenance.check(json.dumps({**document, "subject": subjects}).encode(), BERT, NOBODY, what="x")
+
+
+def test_publishing_again_leaves_a_signed_statement_that_verifies(tmp_path: Path) -> None:
+    private = generate_private_key(SECP256R1())
+    changing = SigningKey.of(private)  # which signs the same bytes by another signature each time
+    one, two = (proof(BERT, changing) for _ in range(2))
+    assert one != two
+    store, by = DirectoryStore(tmp_path / "changing"), Publisher(key=changing)
+    for objects in (one, two):
+        store.put(BERT.beside(SIGSTORE), one[BERT.beside(SIGSTORE)])
+        publish(store, [BUNDLE], attest=lambda _, objects=objects: objects, by=by)
+        assert store.get(BERT.beside(SIGSTORE)) == one[BERT.beside(SIGSTORE)]
+    publish(store, [BUNDLE], attest=lambda entry: {entry.beside(PROVENANCE): MADE.to_bytes()}, by=by)
+    assert BERT.beside(PROVENANCE) not in store.list("")

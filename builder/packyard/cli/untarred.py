@@ -22,7 +22,6 @@ from packyard.core.bundle.receipt import CARRIED, Receipt
 from packyard.core.bundle.reference import Reference
 from packyard.core.errors import ConflictError, InputError, IntegrityError, PackyardError, Problem
 from packyard.core.files import paths, regular
-from packyard.sharing.entry import Identified
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -68,10 +67,8 @@ class Untarred:
 
         cache = bundle_cache()
         data = cache.get(self.receipt.digest) if cache else None
-        if data is None:
-            return None
-        bundle = Bundle.open(data, what=self.name)
-        return bundle if self._is_of(bundle) else None
+        bundle = Bundle.open(data, what=self.name) if data else None
+        return bundle if bundle and self._is_of(bundle) else None
 
 
 def channel(folder: Path, received: Receipt | None, flag: str | None) -> Setting:
@@ -90,7 +87,7 @@ def channel(folder: Path, received: Receipt | None, flag: str | None) -> Setting
     raise InputError(Problem(problem, file=str(folder), hint=hint))
 
 
-def receipt_of(source: Setting, bundle: Identified) -> bytes:
+def receipt_of(source: Setting, bundle: Bundle) -> bytes:
     """Return the receipt of a bundle from a channel."""
     return Receipt(channel=source.whole, version=bundle.version, digest=bundle.digest).to_bytes()
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING
 
 from packyard.core.bundle import manifest, record, reference
 from packyard.core.bundle.record import checked, in_json, list_of, map_of, text
@@ -20,10 +20,6 @@ SIGSTORE = ".sigstore.json"
 _README = "README.md"
 _DESCRIPTION = 300  # characters
 _NEEDS = ("CustomResourceDefinition", "Resource", "CSIDriver")
-
-
-#: What has a name, a version, and the digests of its tar and its file.
-Identified: TypeAlias = "IndexEntry | Bundle"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -15,9 +15,9 @@ import pytest
 import real
 from packyard.sharing.entry import IndexEntry
 from packyard.sharing.stores.oci.channel import OCIStore
-from sharing.examples import bundle
+from sharing.examples import bundle, proof
 from sharing.registries import anywhere, ask
-from sharing.test_sigstore import BERT, ENTRY, KEY, OTHER, attest
+from sharing.test_provenance import BERT, BUNDLE, KEY, OTHER
 
 pytestmark = pytest.mark.nightly
 
@@ -52,12 +52,12 @@ def store(request: pytest.FixtureRequest) -> OCIStore:
     return OCIStore(anywhere(request.getfixturevalue(request.param)))
 
 
-def put(store: OCIStore, objects: Mapping[str, bytes], *, of: str = ENTRY.key) -> None:
+def put(store: OCIStore, objects: Mapping[str, bytes], *, of: str = BERT.key) -> None:
     """Put a bundle into a registry, with what is said to be about it."""
-    store.push(ENTRY, BERT.data)
-    store.tag(ENTRY.key)
+    store.push(BERT, BUNDLE.data)
+    store.tag(BERT.key)
     for key, data in objects.items():
-        store.put(key.replace(of, ENTRY.key), data)
+        store.put(key.replace(of, BERT.key), data)
 
 
 def image(store: OCIStore) -> str:
@@ -78,7 +78,7 @@ _UNSIGNED = ("no matching", "no signatures", "no valid bundles", "failed to veri
 
 
 def test_an_image_is_accepted_by_its_key_alone(cosign: Cosign, store: OCIStore) -> None:
-    put(store, attest(ENTRY))
+    put(store, proof(BERT, KEY))
     done = cosign(IMAGE, image(store))
     assert done.returncode == 0, done.stderr
     assert refused(cosign(IMAGE, image(store), key=OTHER.public.to_pem()), _UNSIGNED)
@@ -90,14 +90,14 @@ def test_an_image_without_signatures_or_with_those_of_another_package_is_refused
     stripped, swapped = (OCIStore(anywhere(registry3)) for _ in range(2))
     put(stripped, {})
     other = IndexEntry.of(GPT)
-    put(swapped, attest(other), of=other.key)
+    put(swapped, proof(other, KEY), of=other.key)
     for each in (stripped, swapped):
         assert refused(cosign(IMAGE, image(each)), _UNSIGNED)
 
 
 def test_a_tag_that_was_replaced_is_refused(cosign: Cosign, registry3: str) -> None:
     store = OCIStore(anywhere(registry3))
-    put(store, attest(ENTRY))
+    put(store, proof(BERT, KEY))
     replace_tag(store)
     assert refused(cosign(IMAGE, image(store)), _UNSIGNED)
 
@@ -106,14 +106,14 @@ def test_a_file_is_accepted_by_the_bundle_beside_it_and_refused_with_other_bytes
     cosign: Cosign, tmp_path: Path
 ) -> None:
     file, beside = tmp_path / "bert.tar.gz", tmp_path / "bert.tar.gz.sigstore.json"
-    file.write_bytes(BERT.data)
-    beside.write_bytes(attest(ENTRY)[f"{ENTRY.key}.sigstore.json"])
+    file.write_bytes(BUNDLE.data)
+    beside.write_bytes(proof(BERT, KEY)[f"{BERT.key}.sigstore.json"])
     done = cosign(FILE, "--bundle", beside, file)
     assert done.returncode == 0, done.stderr
     assert refused(cosign(FILE, "--bundle", beside, file, key=OTHER.public.to_pem()), _UNSIGNED)
     other = IndexEntry.of(GPT)
     file.write_bytes(GPT.data)
     assert refused(cosign(FILE, "--bundle", beside, file), ("digest", "subject", *_UNSIGNED))
-    file.write_bytes(BERT.data)
-    beside.write_bytes(attest(other)[f"{other.key}.sigstore.json"])
+    file.write_bytes(BUNDLE.data)
+    beside.write_bytes(proof(other, KEY)[f"{other.key}.sigstore.json"])
     assert refused(cosign(FILE, "--bundle", beside, file), ("digest", "subject", *_UNSIGNED))

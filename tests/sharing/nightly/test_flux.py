@@ -23,9 +23,10 @@ from controlplane.api import Api, Object, wait
 from packyard.core.bundle.archive import decompress
 from packyard.sharing.entry import IndexEntry
 from packyard.sharing.stores.oci.channel import OCIStore
+from sharing.examples import proof
 from sharing.nightly.test_cosign import GPT, put, replace_tag
 from sharing.registries import anywhere
-from sharing.test_sigstore import BERT, ENTRY, KEY, OTHER, attest
+from sharing.test_provenance import BERT, BUNDLE, KEY, OTHER
 
 NAMESPACE = "flux-system"
 PAGE = (real.REPOSITORY / "docs/verifying.md").read_text()
@@ -106,14 +107,14 @@ def store(request: pytest.FixtureRequest) -> OCIStore:
 
 
 def test_what_its_key_signed_is_taken_and_stays_when_the_tag_is_replaced(flux: Api, store: OCIStore) -> None:
-    put(store, attest(ENTRY))
+    put(store, proof(BERT, KEY))
     source = verified(flux, store)
     conditions = settled(flux, source, Ready="True", SourceVerified="True")
     assert conditions["SourceVerified"]["reason"] == "Succeeded"
     artifact = flux.read(source, NAMESPACE).expect_done()["status"]["artifact"]
     served = requests.get(artifact["url"], timeout=10).content
-    (folder,) = {name.partition("/")[0] for name in unpacked(BERT.data)}
-    assert unpacked(served) == unpacked(decompress(BERT.data)), folder
+    (folder,) = {name.partition("/")[0] for name in unpacked(BUNDLE.data)}
+    assert unpacked(served) == unpacked(decompress(BUNDLE.data)), folder
     replace_tag(store)
     asked = {"annotations": {"reconcile.fluxcd.io/requestedAt": str(time.time())}}
     flux.merge({**source, "metadata": {**source["metadata"], **asked}}, NAMESPACE).expect_done()
@@ -128,9 +129,9 @@ def test_what_its_key_did_not_sign_is_refused(flux: Api, store: OCIStore, case: 
     if case == "unsigned":
         put(store, {})
     elif case == "signatures of another package":
-        put(store, attest(other), of=other.key)
+        put(store, proof(other, KEY), of=other.key)
     else:
-        put(store, attest(ENTRY))
+        put(store, proof(BERT, KEY))
     if case == "a replaced tag":
         replace_tag(store)
     key = OTHER if case == "another key" else KEY

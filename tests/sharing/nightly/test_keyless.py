@@ -14,7 +14,8 @@ from packyard.core.digest import Digest
 from packyard.core.errors import InputError, IntegrityError, UnavailableError
 from packyard.sharing.trust import keyless
 from packyard.sharing.trust.keys import Identity
-from sharing.test_sigstore import ENTRY, attest
+from sharing.examples import proof
+from sharing.test_provenance import BERT, KEY
 
 pytestmark = pytest.mark.nightly  # the signature is of a pinned module
 
@@ -44,7 +45,7 @@ def test_the_identity_that_signed_is_accepted_and_no_other(bundle: bytes, root: 
         verify(bundle, root, name="eve@example.com")
     with pytest.raises(IntegrityError, match=r"x\.sigstore\.json: does not prove that .* signed it"):
         verify(bundle, root, issuer="https://accounts.google.com")
-    for other in (attest(ENTRY)[f"{ENTRY.key}.sigstore.json"], b"{}", b"", bundle[:-20]):
+    for other in (proof(BERT, KEY)[f"{BERT.key}.sigstore.json"], b"{}", b"", bundle[:-20]):
         with pytest.raises(IntegrityError, match="does not prove"):
             verify(other, root)
 

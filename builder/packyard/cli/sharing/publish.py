@@ -23,7 +23,6 @@ from packyard.sharing.index import access
 from packyard.sharing.index.index import Index
 from packyard.sharing.publishing.publish import Attest, Upload, compare, publish
 from packyard.sharing.stores import as_registry
-from packyard.sharing.stores.oci.manifest import bundle_digest
 from packyard.sharing.stores.store import ReadOnly, Store
 from packyard.sharing.trust import provenance, sbom
 from packyard.sharing.trust.keyless import Signing
@@ -53,7 +52,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Build all packages first, then publish: if one is refused, none is published."""
     shard = arguments.shard
-    _check(arguments)
+    reference.check_version(arguments.version)
+    if arguments.version[:1] == "v":
+        output.warning(f"published as {arguments.version}, with the v; most write {arguments.version[1:]}")
     workspace = workspaces.find(arguments)
     if "://" not in arguments.to:
         workspace.check_target(Path(arguments.to))
@@ -84,13 +85,6 @@ def run(arguments: argparse.Namespace) -> int:
     if close:
         _tell_closed(by.current(store), close, shard)
     return 0
-
-
-def _check(arguments: argparse.Namespace) -> None:
-    """Refuse a version that is none."""
-    reference.check_version(arguments.version)
-    if arguments.version[:1] == "v":
-        output.warning(f"published as {arguments.version}, with the v; most write {arguments.version[1:]}")
 
 
 def _shard(text: str) -> tuple[int, int]:
@@ -126,7 +120,7 @@ def _attest(workspace: Workspace, folder: Path, built: Catalogue, key: Signing |
 
     def statements(entry: IndexEntry) -> dict[str, bytes]:
         described = sbom.to_bytes(bundles.read(folder / f"{entry.name}.tar.gz"), workspace.name)
-        made = Statement(entry, inputs[entry.name], at, sbom=described, manifest=bundle_digest(entry))
+        made = Statement(entry, inputs[entry.name], at, sbom=described)
         statement = made.to_bytes(key)
         return {entry.beside(SBOM): described, entry.beside(provenance.end(statement)): statement}
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 
 from packyard.core.digest import Digest
 from packyard.core.errors import IntegrityError, Problem
-from packyard.sharing.entry import SBOM, Identified
+from packyard.sharing.entry import SBOM, IndexEntry
 from packyard.sharing.index.index import Index
 from packyard.sharing.trust import provenance
 from packyard.sharing.trust.keys import NOBODY, Trust
@@ -27,7 +27,7 @@ class Proof:
     whether a channel lists it, and ``trusted`` whom the user trusts there.
     """
 
-    bundle: Identified
+    bundle: IndexEntry
     provenance: Provenance | None = None
     signers: tuple[str, ...] = ()
     others: tuple[str, ...] = ()
@@ -61,7 +61,7 @@ class Proof:
 
 
 def verify_bundle(
-    bundle: Identified,
+    bundle: IndexEntry,
     attested: bytes | None,
     trusted: Trust = NOBODY,
     *,

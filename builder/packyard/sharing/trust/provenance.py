@@ -26,8 +26,8 @@ from packyard.core.bundle import record, reference
 from packyard.core.bundle.record import FaultError, Record, checked, list_of, text
 from packyard.core.digest import Digest
 from packyard.core.errors import IntegrityError, Problem
-from packyard.sharing.entry import PROVENANCE, SBOM, SIGSTORE, Identified, bundle_key
-from packyard.sharing.stores.oci.manifest import MANIFEST_TYPE
+from packyard.sharing.entry import PROVENANCE, SBOM, SIGSTORE, IndexEntry, bundle_key
+from packyard.sharing.stores.oci import manifest as manifests
 from packyard.sharing.stores.store import Store, get_or_none
 from packyard.sharing.trust import envelope
 from packyard.sharing.trust.envelope import Opened
@@ -54,23 +54,24 @@ class Statement:
     """What is to be said of a bundle that was made here, by this packyard.
 
     ``inputs`` are the files that were read, below the root of the sources, which have a git ``revision`` and are dirty
-    where one of these files differed from it. ``manifest`` is the digest of the bundle's manifest in registries.
+    where one of these files differed from it.
     """
 
-    bundle: Identified
+    bundle: IndexEntry
     inputs: Mapping[str, Digest]
     revision: Revision | None
     _: KW_ONLY
     sbom: bytes | None = None
-    manifest: Digest | None = None
 
     def payload(self) -> bytes:
         """Return what signatures sign."""
         name, version = self.bundle.name, self.bundle.version
         file = {"name": f"{name}.tar.gz", "digest": _sha256(self.bundle.digest)}
-        subjects: list[dict[str, object]] = [{**file, "annotations": {"tar": self.bundle.tar}}]
-        if self.manifest is not None:
-            subjects.append({"name": name, "digest": _sha256(self.manifest), "mediaType": MANIFEST_TYPE})
+        manifest = {"name": name, "digest": _sha256(Digest.of(manifests.bundle(self.bundle)))}
+        subjects = [
+            {**file, "annotations": {"tar": self.bundle.tar}},
+            {**manifest, "mediaType": manifests.MANIFEST_TYPE},
+        ]
         definition = {
             "buildType": _BUILD,
             "externalParameters": {"name": name, "version": version},
@@ -124,13 +125,13 @@ def get(store: Store, name: str, version: str) -> bytes | None:
     return next((data for data in read if data is not None), None)
 
 
-def check_beside(store: Store, bundle: Identified, trusted: Trust) -> Provenance | None:
+def check_beside(store: Store, bundle: IndexEntry, trusted: Trust) -> Provenance | None:
     """Read the statement beside a bundle in a channel; see `check`."""
     data = get(store, bundle.name, bundle.version)
     return check(data, bundle, trusted, what=bundle_key(bundle.name, bundle.version))[0]
 
 
-def check(data: bytes | None, bundle: Identified, trusted: Trust, *, what: str) -> tuple[Provenance | None, Opened]:
+def check(data: bytes | None, bundle: IndexEntry, trusted: Trust, *, what: str) -> tuple[Provenance | None, Opened]:
     """Read the statement of a bundle, if there is one, and who signed it.
 
     It must be about this bundle, and be there where a signature is required. Messages call the bundle ``what``.
@@ -158,7 +159,7 @@ def _installed() -> Mapping[str, str]:
     return {**versions, "Python": python_version(), "zlib": ZLIB_RUNTIME_VERSION}
 
 
-def _read(bundle: Identified, file: str, fields: Record) -> Provenance:
+def _read(bundle: IndexEntry, file: str, fields: Record) -> Provenance:
     """Read a statement in the words of `Statement`, which must be about this bundle."""
     _expect(fields, "_type", STATEMENT)
     _expect(fields, "predicateType", _PREDICATE)

@@ -89,13 +89,8 @@ class Manifest:
         return Descriptor.of(self.data)
 
 
-def bundle_digest(entry: IndexEntry) -> Digest:
-    """Return the digest of the manifest that a bundle has in every registry."""
-    return Digest.of(bundle(entry))
-
-
 def bundle(entry: IndexEntry) -> bytes:
-    """Return the manifest of a bundle."""
+    """Return the manifest that a bundle has in every registry."""
     title = {TITLE: f"{entry.name}.tar.gz"}
     layer = Descriptor(digest=entry.digest, size=entry.size, media_type=_LAYER_TYPE, annotations=title)
     return _to_bytes(BUNDLE_TYPE, layer, {TITLE: entry.name, _VERSION: entry.version, FACTS: entry.facts()})
