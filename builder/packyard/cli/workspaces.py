@@ -17,7 +17,7 @@ from packyard.cli import declare, output, preferences, state
 from packyard.cli.preferences import Setting
 from packyard.core.bundle.bundle import Bundle
 from packyard.core.bundle.reference import Reference
-from packyard.core.errors import ConflictError, InputError, Problem, UnavailableError, UsageError
+from packyard.core.errors import ConflictError, InputError, Problem, UnavailableError
 from packyard.core.files import regular
 from packyard.core.files.paths import WORKSPACE
 from packyard.writing.source import library, workspace
@@ -121,6 +121,4 @@ def jobs(arguments: argparse.Namespace, names: Sequence[str]) -> int:
     count = arguments.jobs
     if count is None:
         count = len(os.sched_getaffinity(0)) if len(names) >= WORTH_WORKERS else 1
-    if count < 1:
-        raise UsageError(f"--jobs: must be at least 1, found {count}")
     return count if count > 1 else 0
