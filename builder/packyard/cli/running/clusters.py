@@ -38,17 +38,14 @@ _AGES = (("d", 86400), ("h", 3600), ("m", 60))
 _UNITS = {"s": 1, "m": 60, "h": 3600, "d": 86400}
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare kubectl's flags."""
+def add_arguments(parser: argparse.ArgumentParser, *, is_of_run: bool = False) -> None:
+    """Declare kubectl's flags, and RUN, if the verb is of one run."""
+    if is_of_run:
+        parser.add_argument("run", metavar="RUN", help="a run; packyard status lists them")
     text = "as for kubectl, as are --context and --kubeconfig"
     declare.value(parser, "-n --namespace NAME", text, default="")
     for flag in ("--context", "--kubeconfig"):
         parser.add_argument(flag, default="", help=argparse.SUPPRESS)
-
-
-def add_run(parser: argparse.ArgumentParser) -> None:
-    """Declare RUN."""
-    parser.add_argument("run", metavar="RUN", help="a run; packyard status lists them")
 
 
 def add_timeout(parser: argparse.ArgumentParser, text: str, default: str) -> None:
@@ -65,14 +62,7 @@ def seconds(arguments: argparse.Namespace) -> float:
 def add_pods(parser: argparse.ArgumentParser) -> None:
     """Declare the flags that choose pods of a run."""
     declare.value(parser, "--role NAME", "a role, such as launcher, worker, ps", default="")
-    declare.value(parser, "--index N", "one pod of it, counted from 0", type=count)
-
-
-def count(word: str) -> int:
-    """Read a number of things."""
-    if not word.isdecimal() or len(word) > 9:
-        raise argparse.ArgumentTypeError(f"{word!r} is not a number")
-    return int(word)
+    declare.value(parser, "--index N", "one pod of it, counted from 0", type=int)
 
 
 def find(arguments: argparse.Namespace) -> Kubectl:

@@ -20,10 +20,9 @@ _SHELL = ("sh", "-c", "command -v bash >/dev/null && exec bash || exec sh")
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the verb's arguments."""
-    clusters.add_run(parser)
+    clusters.add_arguments(parser, is_of_run=True)
     clusters.add_pods(parser)
     declare.value(parser, "--container NAME", "not the first container, but this one", default="")
-    clusters.add_arguments(parser)
     parser.usage = f"{parser.prog} [flags] RUN [-- COMMAND ...]"
 
 

@@ -18,10 +18,9 @@ from packyard.running.runs.workloads import PodStatus
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the verb's arguments."""
-    clusters.add_run(parser)
+    clusters.add_arguments(parser, is_of_run=True)
     parser.add_argument("port", metavar="PORT", nargs="?", default="", help="which port, by number or name")
     clusters.add_pods(parser)
-    clusters.add_arguments(parser)
 
 
 def run(arguments: argparse.Namespace) -> int:

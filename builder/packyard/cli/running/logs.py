@@ -42,14 +42,13 @@ _LAST = 10.0  # seconds that what was printed last may take to come
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the verb's arguments."""
-    clusters.add_run(parser)
+    clusters.add_arguments(parser, is_of_run=True)
     clusters.add_pods(parser)
     declare.value(parser, "--container NAME", "not the first container, but this one", default="")
     declare.switch(parser, "-f --follow", "go on as more is printed, until the run is over")
     declare.switch(parser, "--previous", "what was printed before the last restart")
-    declare.value(parser, "--tail N", "only the last lines of each pod", type=clusters.count)
+    declare.value(parser, "--tail N", "only the last lines of each pod", type=int)
     declare.switch(parser, "--events", "what happened to the run, instead of what it prints")
-    clusters.add_arguments(parser)
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -62,7 +61,8 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.follow:
         declare.alone(arguments, "logs", "beside --follow", "previous")
     client = clusters.find(arguments)
-    reading = Reading(client, arguments.container, _flags(arguments), follows=arguments.follow)
+    flags = [f"--tail={-1 if arguments.tail is None else arguments.tail}", *["--previous"] * arguments.previous]
+    reading = Reading(client, arguments.container, flags, follows=arguments.follow)
     try:
         return _read(client, arguments, records.read_last(client, arguments.run), reading)
     except KeyboardInterrupt:
@@ -82,11 +82,6 @@ def _show_events(arguments: argparse.Namespace) -> int:
         output.note(output.counted(len(listed), "event") if listed else "no events are kept")
         output.note(f"next: {client.packyard('status', arguments.run)}")
     return 0
-
-
-def _flags(arguments: argparse.Namespace) -> list[str]:
-    tail = -1 if arguments.tail is None else arguments.tail
-    return [f"--tail={tail}", *["--previous"] * arguments.previous]
 
 
 def _read(client: Kubectl, arguments: argparse.Namespace, record: RunRecord, reading: Reading) -> int:

@@ -28,9 +28,8 @@ _SYNC = {"s3": "aws s3 sync", "gs": "gcloud storage rsync --recursive"}
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the verb's arguments."""
-    clusters.add_run(parser)
+    clusters.add_arguments(parser, is_of_run=True)
     declare.switch(parser, "--pod", "print pods that can read them")
-    clusters.add_arguments(parser)
 
 
 def run(arguments: argparse.Namespace) -> int:

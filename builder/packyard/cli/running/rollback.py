@@ -36,11 +36,10 @@ LIST = Rows(
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the verb's arguments."""
-    clusters.add_run(parser)
+    clusters.add_arguments(parser, is_of_run=True)
     help = "its number (default: the one before the last)"
-    parser.add_argument("record", metavar="RECORD", nargs="?", type=clusters.count, help=help)
+    parser.add_argument("record", metavar="RECORD", nargs="?", type=int, help=help)
     declare.switch(parser, "--list", "list the records, the newest last")
-    clusters.add_arguments(parser)
     deploy.add_flags(parser)
 
 

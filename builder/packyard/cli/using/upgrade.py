@@ -16,7 +16,6 @@ from __future__ import annotations
 
 import argparse
 import os
-from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from shlex import quote
@@ -27,7 +26,7 @@ from packyard.cli.rows import Rows
 from packyard.core.bundle import address, manifest, receipt
 from packyard.core.bundle.bundle import Bundle
 from packyard.core.bundle.reference import LATEST, Reference, order
-from packyard.core.errors import InputError, Problem, UsageError, on_one_line
+from packyard.core.errors import InputError, Problem, on_one_line
 from packyard.core.yaml.document import unmerged
 from packyard.sharing.entry import IndexEntry
 from packyard.sharing.fetching.fetch import Fetched
@@ -43,9 +42,8 @@ ROWS = Rows(
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the verb's arguments."""
-    parser.usage = "%(prog)s [DIR] [VERSION] [flags]"
-    text = "the top directory of a package (default: here); as in NAME@VERSION, or FILE.tar.gz"
-    parser.add_argument("words", metavar="[DIR] [VERSION]", nargs="*", help=text)
+    parser.add_argument("folder", metavar="DIR", nargs="?", default="", help="a package (default: here)")
+    parser.add_argument("version", metavar="VERSION", nargs="?", default="", help="as in NAME@VERSION, or FILE.tar.gz")
     declare.value(parser, "--from CHANNEL", "another channel than the one it is from", dest="channel")
     declare.value(parser, "--base FILE", "the bundle that DIR came from")
     text = "of what conflicts take yours, the new version's, or both, between markers"
@@ -55,8 +53,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Upgrade, and print the files that changed."""
-    decision = arguments.conflicts
-    folder, version = _split(arguments.words)
+    decision, folder, version = arguments.conflicts, Path(arguments.folder), arguments.version
+    if not version and not folder.is_dir() and _is_version(arguments.folder):
+        folder, version = Path(), arguments.folder
     if not folder.is_dir():
         raise directories.refusal(str(folder))
     untarred.check_top(folder)
@@ -81,16 +80,6 @@ def run(arguments: argparse.Namespace) -> int:
     if conflicts:
         raise undecided(conflicts)
     return _tell_undecided(folder, outcome)
-
-
-def _split(words: Sequence[str]) -> tuple[Path, str]:
-    """Return DIR and VERSION, which may both be left out: a single word is DIR if it is there, or is a path."""
-    if len(words) > 2:
-        raise UsageError(f"packyard upgrade: {words[2]} is one word too many; packyard upgrade --help shows the usage")
-    if len(words) == 1 and not Path(words[0]).is_dir() and _is_version(words[0]):
-        return Path(), words[0]
-    folder, version = (*words, "", "")[:2]
-    return Path(folder), version
 
 
 def _is_version(word: str) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Mapping, Sequence
 
-from packyard.core.errors import ConflictError, InputError, PackyardError, Problem
+from packyard.core.errors import ConflictError, InputError
 from packyard.core.kubernetes.kinds import CORE, RBAC, TRAINER, Kind, of
 from packyard.running.runs.kubectl import Kubectl, listed
 from packyard.running.runs.run import Object, Reference
@@ -59,7 +59,8 @@ def apply(
         if line in left:
             done(left.pop(line))
     if answer.code:
-        raise _advised(kubectl.refusal(answer.errors, list(map(str, left.values()))))
+        error = kubectl.refusal(answer.errors, list(map(str, left.values())))
+        raise error.hinted(_TAKES_OVER) if isinstance(error, ConflictError) else error
     return list(answer.warnings)
 
 
@@ -86,9 +87,3 @@ def _printed(reference: Reference) -> str:
     """Return how kubectl prints the name of an object: ``job.batch/mnist``."""
     group, kind = reference.group_kind
     return f"{kind.lower()}{'.' if group else ''}{group}/{reference.name}"
-
-
-def _advised(error: PackyardError) -> PackyardError:
-    if isinstance(error, ConflictError):
-        return ConflictError(*error.problems[:-1], Problem(error.problems[-1].message, hint=_TAKES_OVER))
-    return error
