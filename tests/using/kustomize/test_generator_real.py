@@ -11,6 +11,7 @@ import reading
 from packyard.core.errors import InputError
 from packyard.core.yaml import layout
 from packyard.core.yaml.sources import Sources
+from packyard.using.kustomize import builtin
 from packyard.using.kustomize.accumulate import accumulate
 from packyard.writing.source import parts
 from real import Kustomize
