@@ -67,10 +67,8 @@ class Untarred:
 
         cache = bundle_cache()
         data = cache.get(self.receipt.digest) if cache else None
-        if data is None:
-            return None
-        bundle = Bundle.open(data, what=self.name)
-        return bundle if self._is_of(bundle) else None
+        bundle = Bundle.open(data, what=self.name) if data else None
+        return bundle if bundle and self._is_of(bundle) else None
 
 
 def channel(folder: Path, received: Receipt | None, flag: str | None) -> Setting:
