@@ -46,7 +46,7 @@ class Untarred:
         problems: Sequence[Problem] = [Problem(f"is not that of {self.name} in {source}", file=where)]
         try:
             bundle = bundles.find(Reference.parse(self.name), source)
-            if self._is_of(bundle):
+            if bundle.manifest.to_bytes() == self.data:
                 return bundle
         except PackyardError as error:
             problems = error.problems
@@ -55,9 +55,6 @@ class Untarred:
         typed = f"packyard diff {file} {here}, packyard upgrade {here} --base {file}"
         hint = f"where did you get it? --from CHANNEL; or name the file: {typed}"
         raise InputError(*problems, Problem(message, file=str(self.folder), hint=hint))
-
-    def _is_of(self, bundle: Bundle) -> bool:
-        return bundle.manifest.to_bytes() == self.data
 
     def kept(self) -> Bundle | None:
         """Return the bundle with the receipt's digest, if it was fetched and is kept."""
@@ -70,7 +67,7 @@ class Untarred:
         if data is None:
             return None
         bundle = Bundle.open(data, what=self.name)
-        return bundle if self._is_of(bundle) else None
+        return bundle if bundle.manifest.to_bytes() == self.data else None
 
 
 def channel(folder: Path, received: Receipt | None, flag: str | None) -> Setting:
