@@ -55,9 +55,7 @@ def bundle_cache() -> Cache | None:
     They are verified again, as anybody may have written there.
     """
     folder = state.cache_dir()
-    if folder is None:
-        return None
-    return Cache(folder / "bundles", limit=_BUNDLES_LIMIT)
+    return Cache(folder / "bundles", limit=_BUNDLES_LIMIT) if folder else None
 
 
 def row(entry: IndexEntry, status: str) -> dict[str, object]:

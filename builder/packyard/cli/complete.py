@@ -12,8 +12,6 @@ from packyard.cli.verbs import VERBS
 from packyard.core.errors import PackyardError
 from packyard.using.options import options
 
-#: A verb's flags, each with the values to choose from: empty where any is possible, None where it takes none.
-_Flags = Mapping[str, "Sequence[str] | None"]
 #: Verbs whose word is a package that is not here.
 _OF_SOURCE = ("get", "run", "show")
 _OF_RUNS = ("status", "logs", "exec", "forward", "results", "undeploy", "rollback")
@@ -70,7 +68,7 @@ def _of_verb(verb: str, before: list[str], word: str) -> Iterator[str]:
 
 def _of_package(verb: str, words: list[str], word: str) -> Iterator[str]:
     """Yield names of options or setters; for `set` with ``=``, and behind it or a bare NAME the values it may have."""
-    directory, rest = directories.split(words, names=options.names if verb == "enable" else None)
+    directory, rest = directories.split(words, names=options.names if verb == "enable" else directories.setters)
     if not words and not any((directory / name).is_file() for name in directories.KRMFILES):
         return  # it has to be a folder
     if verb == "enable":
@@ -112,12 +110,15 @@ def _runs(words: Sequence[str]) -> list[str]:
     return record.read_names(kubectl.find(os.environ.get("PATH", ""), **vars(flags)))
 
 
-def flags_of(verb: str, before: Sequence[str]) -> _Flags:
-    """Return the flags of a verb; for `cfg`, those of its command."""
-    module = import_module(f"packyard.cli.{VERBS[verb][0]}")
-    if hasattr(module, "main"):
-        offered: _Flags = (module.flags_of(before) if verb == "cfg" else module.FLAGS).offered()
-        return offered
-    from packyard.cli import parser
+def flags_of(verb: str, before: Sequence[str]) -> Mapping[str, Sequence[str] | None]:
+    """Return the flags of a verb, or of a command of `cfg`, each with the values to choose from: None without a value.
 
-    return parser.make(module, verb).flags()
+    Where any value is possible there are none.
+    """
+    from packyard.cli import cfg, parser
+    from packyard.cli.using.set import FLAGS
+
+    module = import_module(f"packyard.cli.{VERBS[verb][0]}")
+    if hasattr(module, "add_arguments"):
+        return parser.make(module, verb).flags()
+    return cfg.flags_of(before).offered() if verb == "cfg" else FLAGS.offered()

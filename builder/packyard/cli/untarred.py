@@ -64,10 +64,8 @@ class Untarred:
 
         cache = bundle_cache()
         data = cache.get(self.receipt.digest) if cache else None
-        if data is None:
-            return None
-        bundle = Bundle.open(data, what=self.name)
-        return bundle if bundle.manifest.to_bytes() == self.data else None
+        bundle = Bundle.open(data, what=self.name) if data else None
+        return bundle if bundle and bundle.manifest.to_bytes() == self.data else None
 
 
 def channel(folder: Path, received: Receipt | None, flag: str | None) -> Setting:

@@ -14,10 +14,9 @@ from pathlib import Path
 from shlex import quote
 
 from packyard.cli import declare, output, preferences, state
-from packyard.cli.preferences import Setting
 from packyard.core.bundle.bundle import Bundle
 from packyard.core.bundle.reference import Reference
-from packyard.core.errors import ConflictError, InputError, Problem, UnavailableError, UsageError
+from packyard.core.errors import ConflictError, InputError, Problem, UnavailableError
 from packyard.core.files import regular
 from packyard.core.files.paths import WORKSPACE
 from packyard.writing.source import library, workspace
@@ -90,18 +89,17 @@ def _obtain(entry: Entry) -> Path:
 def _fetch(entry: Entry) -> Bundle:
     from packyard.cli.bundles import find  # few workspaces fetch
 
-    is_relative = bool(entry.channel) and "://" not in entry.channel and not entry.channel.startswith("/")
-    named = str(Path(entry.file).parent / entry.channel) if is_relative else entry.channel
+    is_folder = entry.channel and "://" not in entry.channel
+    named = str(Path(entry.file).parent / entry.channel) if is_folder else entry.channel
     source = preferences.channel(named or None)
     if source is None:
         raise InputError(entry.problem("has no channel", "name it: from: CHANNEL"))
-    channel = source.whole
-    bundle = find(Reference(name=entry.name, version=entry.version), Setting(channel, source.origin))
+    bundle = find(Reference(name=entry.name, version=entry.version), source)
     if entry.digest is None:
-        hint = f"look at it by: packyard get {quote(f'{entry.name}@{entry.version}')} --from {quote(channel)}"
-        raise InputError(
-            entry.problem(f"has no digest: write digest: {bundle.tar}, if you trust what is published", hint)
-        )
+        problem = f"has no digest: write digest: {bundle.tar}, if you trust what is published"
+        flag = preferences.flag_for(source.value)
+        hint = f"look at it by: packyard get {quote(f'{entry.name}@{entry.version}')}{flag}"
+        raise InputError(entry.problem(problem, hint))
     return bundle
 
 
@@ -121,6 +119,4 @@ def jobs(arguments: argparse.Namespace, names: Sequence[str]) -> int:
     count = arguments.jobs
     if count is None:
         count = len(os.sched_getaffinity(0)) if len(names) >= WORTH_WORKERS else 1
-    if count < 1:
-        raise UsageError(f"--jobs: must be at least 1, found {count}")
     return count if count > 1 else 0

@@ -50,14 +50,6 @@ def test_everything_that_is_not_set_is_named_at_once_and_nothing_is_written(pack
     assert not (tmp_path / "out").exists()
 
 
-def test_what_is_there_is_left_alone(package: Path, tmp_path: Path) -> None:
-    tiny.write(tmp_path / "values.yaml", "PVC_NAME: workdisk\n")
-    tiny.write(tmp_path / "out" / "own.yaml", "mine")
-    words = ("render", package, "--values", tmp_path / "values.yaml", "--to", tmp_path / "out")
-    assert "exists already" in tiny.refused(*words)
-    assert reading.files(tmp_path / "out") == {"own.yaml": b"mine"}
-
-
 def test_a_folder_without_use_cases_says_so(tmp_path: Path) -> None:
     assert "no use case here or below" in tiny.refused("render", tmp_path, "--to", tmp_path / "out")
 

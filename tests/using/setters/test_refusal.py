@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from core.files.krmfiles import one_setter
 from packyard.using.setters.definition import Setter
 from packyard.using.setters.refusal import describe, explain
 from tiny import packyard
@@ -42,9 +43,7 @@ def test_of_several_values_for_one_none_is_dropped(tmp_path: Path) -> None:
 
 
 def test_a_name_of_a_values_file_that_is_unknown_is_refused_by_its_line(tmp_path: Path) -> None:
-    (tmp_path / "Krmfile").write_text(
-        "openAPI:\n  definitions:\n    io.k8s.cli.setters.B: {x-k8s-cli: {setter: {name: B, value: 1}}}\n"
-    )
+    (tmp_path / "Krmfile").write_text(one_setter("B", "1"))
     (tmp_path / "values.yaml").write_text("# ours\nBB: 5\n")
     found = packyard("set", ".", "-f", "values.yaml", cwd=tmp_path)
     assert (found.returncode, found.stderr) == (
@@ -54,9 +53,7 @@ def test_a_name_of_a_values_file_that_is_unknown_is_refused_by_its_line(tmp_path
 
 
 def test_what_is_not_utf_8_is_refused_wherever_it_is_given(tmp_path: Path) -> None:
-    (tmp_path / "Krmfile").write_text(
-        'openAPI:\n  definitions:\n    io.k8s.cli.setters.A: {x-k8s-cli: {setter: {name: A, value: "1"}}}\n'
-    )
+    (tmp_path / "Krmfile").write_text(one_setter("A", "1"))
     (tmp_path / "r.yaml").write_text('a: 1 # {"$openapi":"A"}\n')
     odd = os.fsdecode(b"a\xff")
     for words in (["A=" + odd], ["A=x", "--set-by", odd]):

@@ -52,7 +52,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Build all packages first, then publish: if one is refused, none is published."""
     shard = arguments.shard
-    _check(arguments)
+    reference.check_version(arguments.version)
+    if arguments.version[:1] == "v":
+        output.warning(f"published as {arguments.version}, with the v; most write {arguments.version[1:]}")
     workspace = workspaces.find(arguments)
     if "://" not in arguments.to:
         workspace.check_target(Path(arguments.to))
@@ -83,13 +85,6 @@ def run(arguments: argparse.Namespace) -> int:
     if close:
         _tell_closed(by.current(store), close, shard)
     return 0
-
-
-def _check(arguments: argparse.Namespace) -> None:
-    """Refuse a version that is none."""
-    reference.check_version(arguments.version)
-    if arguments.version[:1] == "v":
-        output.warning(f"published as {arguments.version}, with the v; most write {arguments.version[1:]}")
 
 
 def _shard(text: str) -> tuple[int, int]:

@@ -6,6 +6,7 @@ It stays in the channel: whoever asks for exactly that version gets it, with the
 from __future__ import annotations
 
 import argparse
+from typing import NoReturn
 
 from packyard.cli import declare, signing
 from packyard.cli.channels import DONE, open_channel, row
@@ -20,22 +21,22 @@ EXAMPLE = "packyard yank NAME@VERSION --reason TEXT --from CHANNEL"
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the verb's arguments."""
     parser.add_argument("reference", metavar="NAME@VERSION")
-    declare.value(parser, "--reason TEXT", "why, in one line; users read it")
-    declare.value(parser, "--from CHANNEL", "the channel that has it", dest="channel")
+    declare.value(parser, "--reason TEXT", "why, in one line; users read it", required=True)
+    declare.value(parser, "--from CHANNEL", "the channel that has it", dest="channel", required=True)
     declare.former(parser, "--in", "--from")
-    parser.add_argument("--undo", nargs="?", default=argparse.SUPPRESS, help=argparse.SUPPRESS)  # refused in words
+    parser.add_argument("--undo", nargs="?", const="", type=_refuse, default=argparse.SUPPRESS, help=argparse.SUPPRESS)
     signing.add_argument(parser)
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Yank the version; once more changes nothing."""
-    if "undo" in arguments:
-        hint = "publish it once more as a new version: packyard publish NAME --version NEXT --to CHANNEL"
-        raise UsageError(f"packyard yank: a yank stays, for those who read it acted on it; {hint}")
-    for flag, given in (("--reason", arguments.reason), ("--from", arguments.channel)):
-        if given is None:
-            raise UsageError(f"packyard yank: {flag} is missing; type {EXAMPLE}")
     by = signing.publisher(arguments.channel, arguments.key)
     entry, is_new = yank(open_channel(arguments.channel), arguments.reference, arguments.reason, by)
     ROWS.show([row(entry, "yanked" if is_new else "unchanged")], arguments.output)
     return 0
+
+
+def _refuse(_text: str) -> NoReturn:
+    """Say in words why a yank is not undone."""
+    hint = "publish it once more as a new version: packyard publish NAME --version NEXT --to CHANNEL"
+    raise UsageError(f"packyard yank: a yank stays, for those who read it acted on it; {hint}")

@@ -35,7 +35,6 @@ from packyard.writing.source.workspace import Workspace, built_in, find_root
 ROWS = Rows("finding", "file, line, column, rule, severity, message, hint, composed, fix")
 EXAMPLE = "packyard lint my-model --strict"
 _ARCHIVES = (".tar.gz", ".tgz")
-_CHECKS = ("strict", "fix")
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -53,7 +52,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Lint every target and print the findings; what stops lint itself is one, too, where a program reads them."""
     if arguments.explain is not None:
-        declare.alone(arguments, "lint", "beside --explain", *_CHECKS)
+        declare.alone(arguments, "lint", "beside --explain", "strict", "fix")
         return _explain(arguments.explain)
     try:
         return _lint(arguments)
@@ -70,14 +69,13 @@ def _lint(arguments: argparse.Namespace) -> int:
     if names and not here:
         message = f"is not a directory, and there is no {WORKSPACE} here or above"
         raise InputError(Problem(message, file=names[0]))
-    judging = (judges_of(here) if here else schemas.choose(built_in().kubernetes)) if folders else []
-    all_findings, count = _find(arguments, here, names, folders, judging)
+    all_findings, count = _find(arguments, here, names, folders)
     roots = [*([here.root_dir] if here else []), *map(Path, folders)] if arguments.fix else []
     fixed = [gone for root in roots for gone in fix(all_findings, root, state.log("lint --fix"))]
     for gone in fixed:
         output.note(f"{gone.file}:{gone.line}: fixed [{gone.rule}]")
     if fixed:
-        all_findings, count = _find(arguments, _workspace(arguments), names, folders, judging)
+        all_findings, count = _find(arguments, _workspace(arguments), names, folders)
     _show(all_findings, arguments.output)
     errors = sum(finding.severity == "error" for finding in all_findings)
     counts = ((count, "use case"), (errors, "error"), (len(all_findings) - errors, "warning"))
@@ -135,10 +133,11 @@ def _workspace(arguments: argparse.Namespace) -> Workspace | None:
 
 
 def _find(
-    arguments: argparse.Namespace, here: Workspace | None, names: list[str], folders: list[str], judging: list[Judge]
+    arguments: argparse.Namespace, here: Workspace | None, names: list[str], folders: list[str]
 ) -> tuple[list[Finding], int]:
     """Return what is wrong with packages of the workspace and in folders, and the number of use cases."""
     all_findings, count = _in_workspace(arguments, here, names) if here and (names or not folders) else ([], 0)
+    judging = (judges_of(here) if here else schemas.choose(built_in().kubernetes)) if folders else []
     for target in map(Path, folders):
         linted = _in_folder(target, judging)
         all_findings += _without_taste(target, linted.findings)

@@ -7,17 +7,15 @@ A part that others are made of, and no package should name, says so in its own k
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from packyard.core.kubernetes import groups, kustomization, operators, pods
 from packyard.core.yaml.document import find_comments, mappings
-from packyard.core.yaml.node import MappingNode
 from packyard.core.yaml.sources import Sources
 from packyard.using.kustomize.part import Part
 from packyard.using.setters import comment
 from packyard.writing.source import parts, words
-from packyard.writing.source.words import Word
 from packyard.writing.source.workspace import BASE, FOLDERS, PODS, STORAGE, Workspace
 
 _INTERNAL = b"# packyard: internal"
@@ -46,23 +44,20 @@ class Offered:
 
 def find(workspace: Workspace) -> list[Offered]:
     """Return all parts: bases first, each kind sorted by name."""
-    shared = words.Words(parts.read_shared(workspace), [], {}, workspace.sources.memo).defined
-    return [
-        _describe(workspace, kind, name, shared)
-        for kind, above in FOLDERS.items()
-        for name in workspace.part_dirs(above)
-    ]
+    return [_describe(workspace, kind, name) for kind, above in FOLDERS.items() for name in workspace.part_dirs(above)]
 
 
-def _describe(workspace: Workspace, kind: str, name: str, shared: Mapping[str, Word]) -> Offered:
+def _describe(workspace: Workspace, kind: str, name: str) -> Offered:
     sources, path = workspace.sources, f"{FOLDERS[kind]}/{name}"
     part, folder = parts.of(workspace, path), workspace.part_dir(path)
-    defined = {key: word for krmfile in part.krmfiles() for key, word in words.read(krmfile, sources.memo).items()}
-    known = {**shared, **defined}
-    names = words.named({*_asked(sources, part), *defined}, lambda name: known[name].pattern if name in known else "")
+    own = [[krmfile] for krmfile in part.krmfiles()]
+    known = words.Words(parts.read_shared(workspace), own, {}, sources.memo)
+    defined = {word for word, layer in known.layers.items() if layer > 0}
+    names = words.named({*_asked(sources, part), *defined}, known.pattern)
     files = [path for name in (kustomization.FILE, PODS) if sources.is_file(path := f"{folder}/{name}")]
-    roots = list(_objects(part))
+    roots = [root for inner in reversed([*part.parts()]) for _, root in inner.objects]
     installed = (operators.of(groups.definition(root.text("apiVersion"), root.text("kind"))) for root in roots)
+    volumes = (volume.text("name") for pod in pods.find_all(roots) for volume in mappings(pod.spec.get("volumes")))
     return Offered(
         kind=kind,
         name=name,
@@ -71,29 +66,20 @@ def _describe(workspace: Workspace, kind: str, name: str, shared: Mapping[str, W
         internal=any(_INTERNAL in sources.read(path) for path in files),
         objects=tuple(dict.fromkeys(root.text("kind") for root in roots)),
         defines=tuple(sorted(defined)),
-        needs=tuple(sorted(names - defined.keys() - shared.keys())),
-        volume=kind == BASE and any(_has_volume(root) for root in roots),
+        needs=tuple(sorted(names - known.defined.keys())),
+        volume=kind == BASE and STORAGE in volumes,
         operators=tuple(sorted({operator.operator for operator in installed if operator})),
     )
 
 
 def _asked(sources: Sources, part: Part) -> Iterator[str]:
     """Yield the names in the comments of a part and of all that it is made of."""
-    for inner in (*part.resources, *part.components):
-        yield from _asked(sources, inner)
-    named = [*part.files, *(patch.file for patch in part.patches if patch.file), *{pod.path for pod in part.pods}]
-    for document in (document for path in named for document in sources.documents(path)):
-        for note in find_comments(document):
-            reference = comment.parse(note.text)
-            if reference:
-                yield reference.name
-
-
-def _objects(part: Part) -> Iterator[MappingNode]:
-    yield from (root for _, root in part.objects)
-    for resource in part.resources:
-        yield from _objects(resource)
-
-
-def _has_volume(root: MappingNode) -> bool:
-    return any(each.text("name") == STORAGE for pod in pods.find(root) for each in mappings(pod.spec.get("volumes")))
+    for inner in part.parts():
+        named = [
+            *inner.files,
+            *(patch.file for patch in inner.patches if patch.file),
+            *{pod.path for pod in inner.pods},
+        ]
+        for document in (document for path in named for document in sources.documents(path)):
+            references = (comment.parse(note.text) for note in find_comments(document.root))
+            yield from (reference.name for reference in references if reference)

@@ -240,8 +240,7 @@ class _Made:
             return
         if entry.name in self.patch.absent:
             if old is not None:
-                there = old.problem("")
-                message = f"a pod has {entry.name} already, at {there.file}:{there.line}"
+                message = f"a pod has {entry.name} already, at {old.place}"
                 raise MisfitError(entry.key.problem(message, "take it out there, or do without this patch"))
             self._absent(place.pointer)
         if old is None or is_null(old):

@@ -12,13 +12,12 @@ is a ConfigMap of each use case, in which setters may stand.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from posixpath import basename, join, relpath
 
 from packyard.core.errors import Problem, refuse
-from packyard.core.kubernetes import kustomization
-from packyard.core.kubernetes.name_fields import HOLDERS
+from packyard.core.kubernetes import held, kustomization
 from packyard.core.yaml import layout, make
 from packyard.core.yaml.document import entries
 from packyard.core.yaml.node import Comment, Entry, Item, MappingNode
@@ -139,22 +138,12 @@ def check(objects: Sequence[SourceObject]) -> None:
     for item in objects if names else ():
         value = to_value(item.root)
         references.rename([value] if isinstance(value, dict) else [], names, specs)
-        stray = next((name for name in _config_maps(value) if name in names), "")
+        named = (reference.name for reference in held.of(value) if reference.kind == "ConfigMap")
+        stray = next((name for name in named if name in names), "")
         if stray:
             message = f"{item.identity[1]} {item.identity[3]!r} names {stray!r} in a field that kustomize does not know"
             problems.append(item.root.problem(f"{message}: the hash behind the name would not reach it", hint))
     refuse(problems)
-
-
-def _config_maps(value: object) -> Iterator[str]:
-    """Yield the names of the ConfigMaps that are named anywhere in a value."""
-    for key, below in value.items() if isinstance(value, dict) else ():
-        kind, keys = HOLDERS.get(key, ("", ()))
-        if kind == "ConfigMap" and isinstance(below, dict):
-            yield from (text for each in keys if isinstance(text := below.get(each), str))
-        yield from _config_maps(below)
-    for below in value if isinstance(value, list) else ():
-        yield from _config_maps(below)
 
 
 def _files(sources: Sources, program: Program, kinds: Collection[str]) -> dict[str, bytes]:

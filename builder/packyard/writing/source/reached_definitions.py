@@ -5,14 +5,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from packyard.core.errors import Problem, refuse
-from packyard.core.work.memo import Memo
 from packyard.core.yaml import layout, make
 from packyard.core.yaml.document import parse_shared
-from packyard.core.yaml.node import Entry, MappingNode, Node, Source
+from packyard.core.yaml.node import Entry, MappingNode, Source
 from packyard.core.yaml.values import double_quoted, quoted
 from packyard.using.setters import comment as comments
 from packyard.using.setters import fields
@@ -51,11 +50,12 @@ def write(head: str, sections: Mapping[str, Mapping[str, str]], rules: Sequence[
     return "".join(f"{line}\n" for line in lines if line).encode()
 
 
-def reach(words: Words, documents: Mapping[str, bytes]) -> Reached:
+def reach(words: Words, files: Mapping[str, bytes]) -> Reached:
     """Find what the comments of files reach, and write it."""
     reached: dict[str, Setter | Substitution] = {}
-    texts = (Source(path, data.decode()) for path, data in documents.items() if comments.is_marked(data))
-    nodes = {name: node for source in texts for name, node in _references(source, words.memo)}
+    texts = (Source(path, data.decode()) for path, data in files.items() if comments.is_marked(data))
+    documents = (document for source in texts for document in parse_shared(source, words.memo))
+    nodes = {item.reference.name: item.node for document in documents for item in fields.find(document)}
     todo = list(nodes)
     while todo:
         name = todo.pop()
@@ -75,12 +75,6 @@ def reach(words: Words, documents: Mapping[str, bytes]) -> Reached:
     sections[_FOLLOWS] = {name: _substitution(words, name, meaning.pattern) for name, meaning in follows.items()}
     data = write("", sections)
     return Reached(parse_krmfile(Source(KRMFILE, data.decode()), words.memo).definitions, sections)
-
-
-def _references(source: Source, memo: Memo) -> Iterable[tuple[str, Node]]:
-    """Yield what the comments of a file refer to, and a node that refers to it."""
-    for document in parse_shared(source, memo):
-        yield from ((item.reference.name, item.node) for item in fields.find(document))
 
 
 def _review(words: Words, name: str, meaning: Meaning) -> Iterator[Problem]:
