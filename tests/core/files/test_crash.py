@@ -8,9 +8,8 @@ import pytest
 
 from core.files.krmfiles import field_values, make_package, one_setter
 from faults import at_once, failures, leftovers
-from packyard.core.errors import ConflictError, UnavailableError
+from packyard.core.errors import UnavailableError
 from packyard.core.files import atomic
-from packyard.core.files.tree import Tree
 from packyard.using.setting import set_values
 
 
@@ -59,13 +58,3 @@ def test_sets_at_the_same_time_lose_no_edit(tmp_path: Path) -> None:
     text = (root / "r.yaml").read_text("utf-8")
     assert [line.split()[1] for line in text.splitlines()] == ["v24"] * 8
     assert (root / "Krmfile").read_text("utf-8").count("value: v24") == 8
-
-
-def test_a_file_that_changed_after_it_was_read_stops_the_command(tmp_path: Path) -> None:
-    root = make_package(tmp_path / "package")
-    tree = Tree(root)
-    tree.read("one.yaml")
-    (root / "one.yaml").write_text("x: mine\n", "utf-8")
-    with pytest.raises(ConflictError, match=r"one\.yaml: was changed by somebody else"):
-        tree.write({"one.yaml": b"x: b\n"})
-    assert (root / "one.yaml").read_text("utf-8") == "x: mine\n"

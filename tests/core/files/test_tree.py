@@ -128,9 +128,10 @@ def test_a_change_that_fails_leaves_no_new_folders(tmp_path: Path) -> None:
     with tree.locked():
         tree.read("a")
         (tmp_path / "a").write_bytes(b"2")
-        with pytest.raises(ConflictError):
+        with pytest.raises(ConflictError, match=r"a: was changed by somebody else"):
             tree.write({"a": b"3", "new/below/b": b"3"})
     assert [path.name for path in tmp_path.iterdir()] == ["a"]
+    assert (tmp_path / "a").read_bytes() == b"2"
     (tmp_path / "file").write_bytes(b"")
     with pytest.raises(UnavailableError, match=r"nothing was changed"):
         _change(tmp_path, {"other/b": b"3", "file/below/b": b"3"})

@@ -11,11 +11,7 @@ from packyard.core.kubernetes.groups import definitions, is_cluster_scoped
     ("api_version", "kind", "name"),
     [
         ("jobset.x-k8s.io/v1alpha2", "JobSet", "jobsets.jobset.x-k8s.io"),
-        ("trainer.kubeflow.org/v1alpha1", "TrainingRuntime", "trainingruntimes.trainer.kubeflow.org"),
         ("gateway.networking.k8s.io/v1", "Gateway", "gateways.gateway.networking.k8s.io"),
-        ("inference.networking.k8s.io/v1", "InferencePool", "inferencepools.inference.networking.k8s.io"),
-        ("keda.sh/v1alpha1", "TriggerAuthentication", "triggerauthentications.keda.sh"),
-        ("leaderworkerset.x-k8s.io/v1", "LeaderWorkerSet", "leaderworkersets.leaderworkerset.x-k8s.io"),
         ("security.istio.io/v1", "AuthorizationPolicy", "authorizationpolicies.security.istio.io"),
         ("serving.knative.dev/v1", "Ingress", "ingresses.serving.knative.dev"),
         ("example.com/v1", "Gateway", "gateways.example.com"),

@@ -22,39 +22,23 @@ containers: [{name: main}]
 ephemeralContainers: [{name: debug}]
 """
 ALL = ["init", "main", "debug"]
-#: Kinds with pod templates, what stands before a pod, and its path.
+#: Kinds with pod templates, and what stands before a pod.
 KINDS = {
-    "v1 Pod": ("spec:", "spec"),
-    "v1 PodTemplate": ("template: spec:", "template.spec"),
-    "apps/v1 Deployment": ("spec: template: spec:", "spec.template.spec"),
-    "batch/v1 CronJob": ("spec: jobTemplate: spec: template: spec:", "spec.jobTemplate.spec.template.spec"),
-    "kubeflow.org/v2beta1 MPIJob": (
-        "spec: mpiReplicaSpecs: Worker: template: spec:",
-        "spec.mpiReplicaSpecs.Worker.template.spec",
-    ),
-    "kubeflow.org/v1 PyTorchJob": (
-        "spec: pytorchReplicaSpecs: Worker: template: spec:",
-        "spec.pytorchReplicaSpecs.Worker.template.spec",
-    ),
-    "jobset.x-k8s.io/v1alpha2 JobSet": (
-        "spec: replicatedJobs: - template: spec: template: spec:",
-        "spec.replicatedJobs.0.template.spec.template.spec",
-    ),
-    "leaderworkerset.x-k8s.io/v1 LeaderWorkerSet": (
-        "spec: leaderWorkerTemplate: workerTemplate: spec:",
-        "spec.leaderWorkerTemplate.workerTemplate.spec",
-    ),
+    "v1 Pod": "spec:",
+    "v1 PodTemplate": "template: spec:",
+    "apps/v1 Deployment": "spec: template: spec:",
+    "batch/v1 CronJob": "spec: jobTemplate: spec: template: spec:",
+    "kubeflow.org/v2beta1 MPIJob": "spec: mpiReplicaSpecs: Worker: template: spec:",
+    "kubeflow.org/v1 PyTorchJob": "spec: pytorchReplicaSpecs: Worker: template: spec:",
+    "jobset.x-k8s.io/v1alpha2 JobSet": "spec: replicatedJobs: - template: spec: template: spec:",
+    "leaderworkerset.x-k8s.io/v1 LeaderWorkerSet": "spec: leaderWorkerTemplate: workerTemplate: spec:",
     "trainer.kubeflow.org/v1alpha1 TrainingRuntime": (
-        "spec: template: spec: replicatedJobs: - template: spec: template: spec:",
-        "spec.template.spec.replicatedJobs.0.template.spec.template.spec",
+        "spec: template: spec: replicatedJobs: - template: spec: template: spec:"
     ),
-    "ray.io/v1alpha1 RayJob": ("spec: submitterPodTemplate: spec:", "spec.submitterPodTemplate.spec"),
+    "ray.io/v1alpha1 RayJob": "spec: submitterPodTemplate: spec:",
     # no kind of the table: found by its containers
-    "example.com/v1 Trainer": ("spec: workers: - template: spec:", "spec.workers.0.template.spec"),
-    "trainer.kubeflow.org/v1alpha1 TrainJob": (
-        "spec: podTemplateOverrides: - spec:",
-        "spec.podTemplateOverrides.0.spec",
-    ),
+    "example.com/v1 Trainer": "spec: workers: - template: spec:",
+    "trainer.kubeflow.org/v1alpha1 TrainJob": "spec: podTemplateOverrides: - spec:",
 }
 WORKFLOW = tiny.text("pods/workflow.yaml")
 WORKFLOWS = {
@@ -108,8 +92,8 @@ def manifest(kind: str, before: str, rest: str) -> str:
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_finds_the_pods_of_a_kind(kind: str) -> None:
-    before, path = KINDS[kind]
-    assert found(manifest(kind, before, POD)) == [
+    path = ".".join("0" if word == "-" else word.rstrip(":") for word in KINDS[kind].split())
+    assert found(manifest(kind, KINDS[kind], POD)) == [
         {"path": path, "template": True, "containers": ALL, "volumes": ["data"], "account": None}
     ]
 

@@ -147,9 +147,9 @@ def walk(node: Node | None) -> Iterator[Node]:
             ahead += [child.value for child in reversed(here.children)]
 
 
-def find_comments(document: Document) -> Iterator[Comment]:
-    """Yield every comment of a document that belongs to a node or a part."""
-    for node in walk(document.root):
+def find_comments(root: Node | None) -> Iterator[Comment]:
+    """Yield every comment that belongs to a node, or to anything below it."""
+    for node in walk(root):
         if node.comment:
             yield node.comment
         for child in node.children if isinstance(node, Collection) else ():
@@ -165,7 +165,7 @@ def all_comments(document: Document) -> Iterator[Comment]:
     """Yield every comment of a document, those first that belong to no node."""
     yield from document.head
     yield from document.tail
-    yield from find_comments(document)
+    yield from find_comments(document.root)
 
 
 def items(node: Node | None) -> list[Node]:

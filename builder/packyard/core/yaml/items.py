@@ -14,9 +14,10 @@ from collections.abc import Sequence
 
 from packyard.core.errors import InputError
 from packyard.core.yaml.content import Tree, block, flow, reading
+from packyard.core.yaml.document import find_comments
 from packyard.core.yaml.edit import Edit
-from packyard.core.yaml.node import Child, Comment, Entry, Item, Node, Scalar, SequenceNode
-from packyard.core.yaml.span import children_below, expanded, line_break, line_end, lines
+from packyard.core.yaml.node import Child, Entry, Item, Node, Scalar, SequenceNode
+from packyard.core.yaml.span import expanded, line_break, line_end, lines
 from packyard.core.yaml.values import is_plain_text
 
 
@@ -63,7 +64,7 @@ def _text_of(node: Node) -> str | None:
 
 def _in_brackets(node: SequenceNode, new: Sequence[Tree], same: Sequence[int | None]) -> list[Edit]:
     """Write a list in brackets anew; where comments stand inside, none of its items may stay."""
-    inside = any(comment.start < node.end for item in node.items for comment in _comments(item))
+    inside = any(comment.start < node.end for comment in find_comments(node))
     if not inside or not any(at is not None for at in same):
         texts = [flow(item) if at is None else node.items[at].value.lexeme for item, at in zip(new, same, strict=True)]
         start = node.source.text.index("[", node.start)
@@ -72,13 +73,6 @@ def _in_brackets(node: SequenceNode, new: Sequence[Tree], same: Sequence[int | N
     raise InputError(
         node.problem("items of a list in brackets with comments inside cannot stay", "write an item a line")
     )
-
-
-def _comments(item: Item) -> list[Comment]:
-    """Return the comments in and around an item."""
-    children = [item, *children_below(item.value)]
-    groups = [[*child.head, *child.foot, child.comment, child.value.comment] for child in children]
-    return [comment for group in groups for comment in group if comment is not None]
 
 
 def _emptied(node: SequenceNode, child: Child | None) -> list[Edit]:

@@ -18,22 +18,42 @@ from __future__ import annotations
 import os
 import posixpath
 from collections.abc import Callable, Hashable, Mapping
+from functools import partial
 from pathlib import Path
 from typing import TypeVar
 
 from packyard.core.digest import Digest
 from packyard.core.errors import InputError, Problem
-from packyard.core.files import regular
+from packyard.core.files import paths, regular
 from packyard.core.work.memo import Memo
 from packyard.core.yaml import aliases
 from packyard.core.yaml.document import source_of
 from packyard.core.yaml.node import Document, Source
-from packyard.core.yaml.roots import LIBRARIES as LIBRARIES
-from packyard.core.yaml.roots import SourceTree, Trees
 
 Made = TypeVar("Made")
 
+#: Where libraries stand in a workspace.
+LIBRARIES = "libraries"
 _ALONE: Mapping[str, Path] = {}
+
+
+class SourceTree:
+    """The workspace, or the library at a place in it; ``root_dir`` is the folder as messages show it."""
+
+    def __init__(self, place: str, root_dir: Path) -> None:
+        self.place = place
+        self.root_dir = root_dir
+        self.root = Path.cwd() / root_dir  # links and .. stay
+        self._inside: set[str] = set()
+
+    def outside(self, path: str) -> str:
+        """Return where a path below the root leads if that is outside of it, else an empty text."""
+        if path in self._inside:
+            return ""
+        leads = paths.outside(self.root, self.root / path)
+        if not leads:
+            self._inside.add(path)
+        return leads
 
 
 class Sources:
@@ -47,13 +67,15 @@ class Sources:
         self.root_dir = root_dir
         self.memo = Memo() if memo is None else memo
         self.inputs: dict[str, Digest] = {}
-        self._trees = Trees(root_dir, libraries, self.memo)
-        self._root = self._trees.find("")[0].root
+        self._trees = {
+            place: self.memo.once(("tree", place, folder), partial(SourceTree, place, folder))
+            for place, folder in {"": root_dir, **libraries}.items()
+        }
         self._files: dict[str, tuple[bytes, Digest]] = {}
 
     def shown(self, path: str) -> str:
         """Return a path as messages show it: below the root as the user named that, or below that of its library."""
-        tree, rest = self._trees.find(path)
+        tree, rest = self._tree(path)
         return str(tree.root_dir / rest)
 
     def read(self, path: str) -> bytes:
@@ -116,7 +138,7 @@ class Sources:
                 inner, self.inputs = self.inputs, outer
             return inner, result
 
-        inputs, result = self.memo.once((self._root, key), noted)
+        inputs, result = self.memo.once((self._trees[""].root, key), noted)
         self.inputs.update(inputs)
         return result
 
@@ -129,8 +151,21 @@ class Sources:
         """Return the tree of a path, and the path in it; refuse what is not below its root."""
         if "\0" in path:
             raise InputError(Problem("no file has such a name", file=self.shown(path)))
-        tree, rest = self._trees.find(path)
+        tree, rest = self._tree(path)
         if leads := tree.outside(rest):
             whose = f"library {posixpath.basename(tree.place)}" if tree.place else "workspace"
             raise InputError(Problem(f"leads to {leads}, outside of the {whose}", file=self.shown(path)))
         return tree, rest
+
+    def _tree(self, path: str, place: str = "") -> tuple[SourceTree, str]:
+        """Return the tree of a path, and the path in it. What begins in a library stays there, wherever it leads.
+
+        ``bases/mine/../../libraries/NAME/bases/job`` is ``bases/job`` of the library NAME.
+        """
+        for spelling in (path, posixpath.normpath(path)) if len(self._trees) > 1 else ():
+            word, _, rest = spelling.partition("/")
+            name, _, rest = rest.partition("/")
+            library = posixpath.join(place, word, name)
+            if word == LIBRARIES and library in self._trees:
+                return self._tree(rest, library)
+        return self._trees[place], path

@@ -28,18 +28,10 @@ from packyard.core.errors import ConflictError, InputError, IntegrityError, Prob
 from packyard.core.files import atomic, regular
 from packyard.core.work import parallel
 from packyard.sharing.entry import IndexEntry
-from packyard.sharing.index import index as indexes
-from packyard.sharing.index.index import KEY, MANY, ONE, Index
+from packyard.sharing.index.index import KEY, MANY, ONE, Index, sealed
 from packyard.sharing.index.repositories import RegistryIndex
 from packyard.sharing.stores import as_registry, put_all
-from packyard.sharing.stores.store import (
-    NotFoundError,
-    Store,
-    UnmadeStoreError,
-    get_or_none,
-    patience,
-    pointing_to_fsck,
-)
+from packyard.sharing.stores.store import NotFoundError, Store, UnmadeStoreError, patience, pointing_to_fsck
 from packyard.sharing.trust import envelope, provenance
 from packyard.sharing.trust.keyless import Signing
 from packyard.sharing.trust.keys import NOBODY, Trust
@@ -97,8 +89,11 @@ def _find(store: Store, trusted: Trust, memory: Memory | None) -> Index:
 
 def _get(store: Store, trusted: Trust) -> Index:
     with pointing_to_fsck(store):
-        data = get_or_none(store, KEY, limit=record.LIMIT)
-        return Index(store=store) if data is None else Index.parse(data, store, trusted)
+        try:
+            data = store.get(KEY, limit=record.LIMIT)
+        except NotFoundError:
+            return Index(store=store)
+        return Index.parse(data, store, trusted)
 
 
 def _check(store: Store, index: Index, remembered: Index, trusted: Trust) -> None:
@@ -106,16 +101,17 @@ def _check(store: Store, index: Index, remembered: Index, trusted: Trust) -> Non
     ask = f"ask its publisher why; if that is right, forget what it had: {trusted.let_go}"
     if not index.number:
         problem = f"has no index any more, and had number {remembered.number}"
-        raise IntegrityError(Problem(problem, file=store.address, hint=ask))
-    if index.channel != remembered.channel:
+    elif index.channel != remembered.channel:
         problem = f"is another channel than the one before: its id was {remembered.channel}, and is {index.channel}"
-        raise IntegrityError(Problem(problem, file=store.address, hint=ask))
-    if remembered.is_signed and not index.is_signed:
-        raise IntegrityError(Problem("was signed before, and is not signed now", file=store.address, hint=ask))
-    if index.number < remembered.number:
+    elif remembered.is_signed and not index.is_signed:
+        problem = "was signed before, and is not signed now"
+    elif index.number < remembered.number:
         problem = f"shows an older index than before: number {index.number}, after number {remembered.number}"
         hint = f"a cache may be behind: try again in some minutes, or {ask}"
         raise OlderError(Problem(problem, file=store.address, hint=hint))
+    else:
+        return
+    raise IntegrityError(Problem(problem, file=store.address, hint=ask))
 
 
 def read(store: Store, trusted: Trust = NOBODY, memory: Memory | None = None) -> Index:
@@ -238,7 +234,7 @@ class Publisher:
     def _swap(self, store: Store, before: Index, after: Index) -> Index:
         """Write what is new, and then the index that names it, if it is still as it was before."""
         after = replace(after, number=before.number + 1)
-        data = indexes.sealed(after.payload(), self.key)
+        data = sealed(after.payload(), self.key)
         try:
             put_all(store, after.files.items())
         except ConflictError as error:  # a shard or record that is there and damaged is no race

@@ -202,28 +202,21 @@ class Index:
 
     # Changes.
 
-    def is_new(self, entry: IndexEntry, package: Package | None = None) -> bool:
-        """Return whether a version is not listed yet; a `ConflictError` says why it cannot be.
-
-        It may have other bytes already, or another spelling, may have been removed, or its release is closed.
-        """
-        is_new = (package or self.known(entry.name)).is_new(entry)
-        if is_new and self.is_closed(entry.version):
-            problem = f"{entry}: the release {entry.version} is closed"
-            raise ConflictError(Problem(problem, hint="publish it in another release: raise the version"))
-        return is_new
-
     def add(self, *entries: IndexEntry) -> Index:
         """Return the index with more versions; those that it has already change nothing.
 
-        Raises `ConflictError`, naming every version that cannot be listed.
+        Raises `ConflictError`, naming every version that cannot be listed: it has other bytes already, or another
+        spelling, was removed, or its release is closed.
         """
         packages: dict[str, Package] = {}
         problems: list[Problem] = []
         for entry in entries:
             package = packages.get(entry.name) or self.known(entry.name)
             try:
-                packages[entry.name] = self._with(package, entry) if self.is_new(entry, package) else package
+                if (is_new := package.is_new(entry)) and self.is_closed(entry.version):
+                    problem = f"{entry}: the release {entry.version} is closed"
+                    raise ConflictError(Problem(problem, hint="publish it in another release: raise the version"))
+                packages[entry.name] = self._with(package, entry) if is_new else package
             except ConflictError as error:
                 problems += error.problems
         refuse(problems, ConflictError)

@@ -74,7 +74,7 @@ def _take_definition_out(krmfile: Krmfile, key: str) -> list[Edit]:
 
 def _take_comments_out(document: Document, definitions: Definitions, definition: Setter | Substitution) -> list[Edit]:
     edits: dict[int, Edit] = {}
-    for note in find_comments(document):
+    for note in find_comments(document.root):
         reference = comment.parse(note.text)
         if reference and definitions.resolve(reference) is definition:
             edits[note.start] = place.take_out(document.source, note)

@@ -79,7 +79,7 @@ def _parts(here: Workspace, made: Composed) -> Iterator[Finding]:
     base, words = parts.of(here, made.use_case.parts[0]), made.words
     files = (path for part in base.parts() for path in part.files if is_own(path))
     for document in (document for path in files for document in here.sources.documents(path)):
-        for comment in find_comments(document):
+        for comment in find_comments(document.root):
             if comment.text.startswith(PREFIX):
                 hint = 'write # {"$openapi":"NAME"}, or import the package: packyard import DIR'
                 problem = document.source.problem(comment.start, "binds nothing in a workspace", hint)

@@ -49,7 +49,7 @@ def check(files: Mapping[str, bytes]) -> Iterator[Finding]:
 def _comments(name: str, data: bytes, values: Mapping[str, str]) -> Iterator[Finding]:
     with suppress(InputError):  # which composing reports
         for document in parse_file(data, name):
-            for comment in find_comments(document):
+            for comment in find_comments(document.root):
                 yield from setters.broken(document.source, comment)
             for bound in fields.find(document):
                 value, node = values.get(bound.reference.name, ""), bound.node

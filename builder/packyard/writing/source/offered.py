@@ -81,5 +81,5 @@ def _asked(sources: Sources, part: Part) -> Iterator[str]:
             *{pod.path for pod in inner.pods},
         ]
         for document in (document for path in named for document in sources.documents(path)):
-            references = (comment.parse(note.text) for note in find_comments(document))
+            references = (comment.parse(note.text) for note in find_comments(document.root))
             yield from (reference.name for reference in references if reference)
