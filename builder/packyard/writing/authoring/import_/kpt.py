@@ -32,7 +32,7 @@ def read(
     roots = [document.root for document in documents]
     fields = [(number, each) for number, root in enumerate(roots) for each in tagged.find(root)]
     texts = [(each.pattern, node) for _, each in fields if isinstance(node := each.node, Scalar) and not is_null(node)]
-    values = {setter.name: setter.value for setter, _ in derive(roots) if not setter.is_list}
+    values = {setter.name: setter.value for setter, _ in derive(each for _, each in fields) if not setter.is_list}
     for pattern, node in texts:  # kpt itself derives nothing from an empty text, and sets it nevertheless
         values = {**pattern.derive(node.value, empty=True), **values}
     setters: dict[str, Setter] = {}
