@@ -38,7 +38,6 @@ from packyard.sharing.trust.keys import NOBODY, Trust
 
 _PAUSE, _LONGEST_PAUSE = 0.02, 2.0  # seconds
 _SHOWN = 5  # names in a message
-_AT_ONCE = 8
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -187,12 +186,12 @@ class Publisher:
             )
             raise IntegrityError(Problem(problem, file=store.address, hint=self.trusted.take(other)))
         if index.number and self.key and not (index.is_signed or self.is_repairing or as_registry(store)):
-            parallel.each(partial(self._check_unsigned, store), index.entries, _AT_ONCE)
+            parallel.each(partial(self._check_unsigned, store), index.entries)
         return index
 
     def _check_unsigned(self, store: Store, entry: IndexEntry) -> None:
         """Refuse to sign an index that nobody signed, and that lists what an own key signed: it was signed before."""
-        data = provenance.get(store, entry.name, entry.version)
+        data = provenance.get(store, entry)
         if data and envelope.open(data, self.own.optional(), file=entry.beside(provenance.end(data))).signers:
             problem = f"is not signed any more: you signed {entry}, and nobody its index"
             channel = quote(self.trusted.channel)
