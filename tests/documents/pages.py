@@ -11,12 +11,11 @@ A page is one session in one folder, begun by ``<!-- in an empty folder -->`` or
 from __future__ import annotations
 
 import re
-import subprocess
-from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
 import real
+from packyard.writing.checks import markdown
 
 README = real.REPOSITORY / "README.md"
 DOCS = real.REPOSITORY / "docs"
@@ -86,51 +85,7 @@ def sessions(page: Path) -> list[Session]:
     return found
 
 
-def prose(text: str) -> str:
-    """Return a page without its fenced blocks and code in a line."""
-    return re.sub(r"(`+)(?!`).+?(?<!`)\1(?!`)", "", FENCE.sub("", text))
-
-
-def anchors(text: str) -> set[str]:
-    """Return the anchors of a page's headings, as GitHub makes them."""
-    found: set[str] = set()
-    for heading in re.findall(r"^#{1,6} +(.+?)[ #]*$", FENCE.sub("", text), re.MULTILINE):
-        plain = re.sub(r"\[([^]]*)\]\([^)]*\)", r"\1", heading)
-        anchor = re.sub(r"[^\w\- ]", "", plain.lower()).replace(" ", "-")
-        number = 0
-        while (name := f"{anchor}-{number}" if number else anchor) in found:
-            number += 1
-        found.add(name)
-    return found
-
-
-def links(text: str) -> Iterator[tuple[str, str]]:
-    """Yield path and anchor of each link that stays in the repository."""
-    for target in re.findall(r"\]\(([^)\s]+)\)", prose(text)):
-        if not re.match(r"[a-z]+:", target):
-            path, _, anchor = target.partition("#")
-            yield path, anchor
-
-
-_FAULTY = real.REPOSITORY / "tests/writing/checks/defects"
-
-
-def markdown_files() -> list[Path]:
-    """Return every Markdown file that belongs to the repository, but for those with faults that lint finds."""
-    command = ("git", "ls-files", "--cached", "--others", "--exclude-standard", "*.md")
-    listed = subprocess.run(command, cwd=real.REPOSITORY, capture_output=True, text=True, check=False).stdout.split()
-    found = [real.REPOSITORY / name for name in listed] or [README, *DOCS.rglob("*.md")]
-    return sorted(file for file in found if file.is_file() and not file.is_relative_to(_FAULTY))
-
-
 def rows(text: str, header: str) -> list[list[str]]:
     """Return the cells of each row of the table whose header row starts so."""
-    lines = iter(text.splitlines())
-    assert any(line.startswith(header) for line in lines), f"no table {header!r}"
-    next(lines)
-    found = []
-    for line in lines:
-        if not line.startswith("|"):
-            break
-        found.append([cell.strip().replace("\\|", "|") for cell in re.split(r"(?<!\\)\|", line.strip("|"))])
-    return found
+    tables = [each for each in markdown.parse(text).tables if f"| {' | '.join(each.head)} |".startswith(header)]
+    return [[cell.replace("\\|", "|") for cell in cells] for table in tables for _, cells in table.rows]

@@ -3,28 +3,26 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
-from pathlib import Path
+import subprocess
 
 import real
 from documents import pages
 from packyard.cli.verbs import VERBS
+from packyard.writing.checks import documents
+from packyard.writing.checks.documents import Folder
 
 
 def test_links_lead_to_files_and_headings() -> None:
-    assert [fault for page in pages.markdown_files() for fault in broken_links(page)] == []
-
-
-def broken_links(page: Path) -> Iterator[str]:
-    where = page.relative_to(real.REPOSITORY)
-    for path, anchor in pages.links(page.read_text("utf-8")):
-        target = (page.parent / path).resolve() if path else page
-        if path == "LICENSE" and "docs" in where.parts[:-1]:
-            continue  # a fragment of a package's README, beside whose LICENSE it is shipped
-        if not target.exists():
-            yield f"{where}: no file {path}"
-        elif anchor and anchor not in pages.anchors(target.read_text("utf-8")):
-            yield f"{where}: no heading {path}#{anchor}"
+    """As lint says it of the pages of a folder, but for the pages with faults that lint finds."""
+    command = ("git", "ls-files", "--cached", "--others", "--exclude-standard")
+    listed = subprocess.run(command, cwd=real.REPOSITORY, capture_output=True, text=True, check=False).stdout
+    files = [name for name in listed.splitlines() if (real.REPOSITORY / name).is_file()]
+    named = [name for name in files if name.endswith(".md") and "/checks/defects/" not in name]
+    found = documents.check({name: (real.REPOSITORY / name).read_bytes() for name in named}, Folder(files, {}))
+    # Fragments of a README link to the LICENSE that is shipped beside it.
+    dead = [str(each) for each in found if each.rule == "dead-link" and each.message != "there is no LICENSE"]
+    assert named
+    assert dead == []
 
 
 def test_paths_of_this_repository_that_pages_name_exist() -> None:

@@ -7,6 +7,7 @@ import ssl
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -104,25 +105,15 @@ def clean_environment(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> pytest
     return monkeypatch
 
 
-@pytest.fixture
-def on_versitygw(versitygw: BucketServer, clean_environment: pytest.MonkeyPatch) -> Opener:
-    """Opens stores on a server that lets one of many create an object."""
-    return opener("s3", versitygw, clean_environment)
+def _opening(scheme: str, server: str) -> Any:
+    """Return the fixture that opens stores on a server."""
+
+    @pytest.fixture
+    def opens(request: pytest.FixtureRequest, clean_environment: pytest.MonkeyPatch) -> Opener:
+        return opener(scheme, request.getfixturevalue(server), clean_environment)
+
+    return opens
 
 
-@pytest.fixture
-def on_rclone(rclone: BucketServer, clean_environment: pytest.MonkeyPatch) -> Opener:
-    """Opens stores on a server that overwrites whatever it is told."""
-    return opener("s3", rclone, clean_environment)
-
-
-@pytest.fixture
-def on_azurite(azurite: BucketServer, clean_environment: pytest.MonkeyPatch) -> Opener:
-    """Opens stores on Azure's emulator."""
-    return opener("az", azurite, clean_environment)
-
-
-@pytest.fixture
-def on_gcs(fake_gcs: BucketServer, clean_environment: pytest.MonkeyPatch) -> Opener:
-    """Opens stores on our own server of Google's XML API."""
-    return opener("gs", fake_gcs, clean_environment)
+on_versitygw, on_rclone = _opening("s3", "versitygw"), _opening("s3", "rclone")
+on_azurite, on_gcs = _opening("az", "azurite"), _opening("gs", "fake_gcs")

@@ -10,12 +10,16 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import TypeAlias
 from urllib.parse import parse_qs, urlsplit
 
 import real
 from packyard.core.digest import Digest
 
 _PATH = re.compile(r"/v2/(?:(?P<repository>.+)/(?P<kind>manifests|blobs|tags|referrers)/(?P<name>.+))?")
+#: A status, a body and headers; the query of a request.
+Reply: TypeAlias = tuple[int, bytes, dict[str, str]]
+Asked: TypeAlias = dict[str, list[str]]
 EMPTY = "application/vnd.oci.empty.v1+json"
 
 
@@ -92,7 +96,7 @@ class _Handler(BaseHTTPRequestHandler):
 
     do_HEAD = do_PUT = do_POST = do_DELETE = do_GET  # noqa: N815  # as the standard library calls them
 
-    def _answer(self, body: bytes) -> tuple[int, bytes, dict[str, str]]:
+    def _answer(self, body: bytes) -> Reply:
         its, url = self.its, urlsplit(self.path)
         asked, authorization = parse_qs(url.query), self.headers.get("Authorization", "")
         its.requests.append(f"{self.command} {self.path}")
@@ -115,7 +119,7 @@ class _Handler(BaseHTTPRequestHandler):
         answers = {"manifests": self._manifest, "blobs": self._blob, "tags": self._tags, "referrers": self._referrers}
         return answers[kind](repository, name, body, asked)
 
-    def _token(self, authorization: str, asked: dict[str, list[str]]) -> tuple[int, bytes, dict[str, str]]:
+    def _token(self, authorization: str, asked: Asked) -> Reply:
         users = {"Basic " + b64encode(user.encode()).decode() for user in self.its.users}
         is_known = authorization in users or asked.get("refresh_token", [""])[0] in self.its.identities
         if not is_known and (authorization or "refresh_token" in asked or not self.its.public):
@@ -124,7 +128,7 @@ class _Handler(BaseHTTPRequestHandler):
         token = f"{'push' if is_known and 'push' in scope else 'pull'}:{scope.split(':')[1] if scope else ''}"
         return 200, json.dumps({"token": token}).encode(), {}
 
-    def _wanted(self, repository: str | None, authorization: str) -> tuple[int, bytes, dict[str, str]] | None:
+    def _wanted(self, repository: str | None, authorization: str) -> Reply | None:
         actions = ("pull", "push") if self.command in ("GET", "HEAD") else ("push",)
         if authorization in {f"Bearer {action}:{repository}" for action in actions}:
             return None
@@ -132,9 +136,7 @@ class _Handler(BaseHTTPRequestHandler):
         challenge = f'Bearer realm="http://{self.its.host}/token",service="own",{scope}'
         return 401, _error("UNAUTHORIZED", "authentication required"), {"WWW-Authenticate": challenge}
 
-    def _manifest(
-        self, repository: str, name: str, body: bytes, _: dict[str, list[str]]
-    ) -> tuple[int, bytes, dict[str, str]]:
+    def _manifest(self, repository: str, name: str, body: bytes, _: Asked) -> Reply:
         its, there = self.its, self.its.manifests.get((repository, name))
         if self.command == "PUT":
             if there and there[1] != body and ":" not in name and not its.is_mutable:
@@ -153,9 +155,7 @@ class _Handler(BaseHTTPRequestHandler):
             return 202, b"", {}
         return 200, there[1], {"Content-Type": there[0]}
 
-    def _blob(
-        self, repository: str, name: str, body: bytes, asked: dict[str, list[str]]
-    ) -> tuple[int, bytes, dict[str, str]]:
+    def _blob(self, repository: str, name: str, body: bytes, asked: Asked) -> Reply:
         its = self.its
         if self.command == "POST":
             digest = asked.get("mount", [""])[0]
@@ -172,9 +172,7 @@ class _Handler(BaseHTTPRequestHandler):
         data = its.blobs.get((repository, name))
         return (404, b"", {}) if data is None else (200, data, {})
 
-    def _tags(
-        self, repository: str, _: str, __: bytes, asked: dict[str, list[str]]
-    ) -> tuple[int, bytes, dict[str, str]]:
+    def _tags(self, repository: str, _: str, __: bytes, asked: Asked) -> Reply:
         its = self.its
         every = sorted(name for at, name in its.manifests if at == repository and ":" not in name)
         if not every:
@@ -185,9 +183,7 @@ class _Handler(BaseHTTPRequestHandler):
         body = json.dumps({"name": repository, "tags": page}).encode()
         return 200, body, {"Link": link} if link else {}
 
-    def _referrers(
-        self, repository: str, name: str, _: bytes, __: dict[str, list[str]]
-    ) -> tuple[int, bytes, dict[str, str]]:
+    def _referrers(self, repository: str, name: str, _: bytes, __: Asked) -> Reply:
         if not self.its.has_referrers:
             return 404, b"", {}
         listed = []

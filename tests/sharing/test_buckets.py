@@ -17,32 +17,6 @@ from sharing.store_contract import StoreContract
 pytestmark = pytest.mark.usefixtures("clean_environment")
 
 
-class TestVersitygw(StoreContract):
-    @pytest.fixture
-    def store(self, on_versitygw: Opener) -> Store:
-        return on_versitygw()
-
-
-class TestRclone(StoreContract):
-    @pytest.fixture
-    def store(self, on_rclone: Opener) -> Store:
-        return on_rclone()
-
-
-class TestAzurite(StoreContract):
-    @pytest.fixture
-    def store(self, on_azurite: Opener) -> Store:
-        return on_azurite()
-
-
-class TestFakeGCS(StoreContract):
-    @pytest.fixture
-    def store(self, on_gcs: Opener) -> Store:
-        return on_gcs()
-
-
-# What servers promise.
-
 #: Whether each keeps conditions.
 SERVERS = {"on_versitygw": True, "on_rclone": False, "on_azurite": True, "on_gcs": True}
 
@@ -51,6 +25,15 @@ SERVERS = {"on_versitygw": True, "on_rclone": False, "on_azurite": True, "on_gcs
 def any_opener(request: pytest.FixtureRequest) -> Opener:
     opener: Opener = request.getfixturevalue(request.param)
     return opener
+
+
+class TestBuckets(StoreContract):
+    @pytest.fixture
+    def store(self, any_opener: Opener) -> Store:
+        return any_opener()
+
+
+# What servers promise.
 
 
 @pytest.mark.parametrize("name", SERVERS)
@@ -63,10 +46,8 @@ def test_a_server_is_asked_what_it_keeps_and_nothing_is_left(name: str, request:
 
 
 @pytest.mark.nightly
-@pytest.mark.parametrize("name", SERVERS)
-def test_what_is_larger_than_other_objects_may_be_is_put_twice(name: str, request: pytest.FixtureRequest) -> None:
-    opener: Opener = request.getfixturevalue(name)
-    store, data = opener(), bytes(LIMIT + 1)
+def test_what_is_larger_than_other_objects_may_be_is_put_twice(any_opener: Opener) -> None:
+    store, data = any_opener(), bytes(LIMIT + 1)
     for _ in range(2):
         store.put("1.0/p.tar.gz", data)
     with pytest.raises(ConflictError):

@@ -68,7 +68,7 @@ def _of_verb(verb: str, before: list[str], word: str) -> Iterator[str]:
 
 def _of_package(verb: str, words: list[str], word: str) -> Iterator[str]:
     """Yield names of options or setters; for `set` with ``=``, and behind it or a bare NAME the values it may have."""
-    directory, rest = directories.split(words, names=options.names if verb == "enable" else None)
+    directory, rest = directories.split(words, names=options.names if verb == "enable" else directories.setters)
     if not words and not any((directory / name).is_file() for name in directories.KRMFILES):
         return  # it has to be a folder
     if verb == "enable":

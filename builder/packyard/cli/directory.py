@@ -38,15 +38,22 @@ def add_arguments(parser: argparse.ArgumentParser, rest: str = "", help: str = "
     parser.add_argument("words", metavar="[DIR]", nargs="*")
 
 
-def split(words: Sequence[str], what: str = "a setter", names: Names | None = None) -> tuple[Path, list[str]]:
+def setters(directory: Path) -> dict[str, list[str]]:
+    """Return the setters of a package, or of those below, each with the values to choose from."""
+    from packyard.using.options.option_setters import list_choices  # slow, and most words are told apart without
+
+    return list_choices(directory)
+
+
+def split(words: Sequence[str], what: str = "a setter", names: Names | None = setters) -> tuple[Path, list[str]]:
     """Return DIR and the words after it; refuse a first word that is neither DIR nor a known name.
 
     ``names`` returns the names that may come first instead of DIR, by default those of the setters of the package here
     and those below; ``what`` says what they name.
     """
-    if place := find(words, names or setters):
+    if place := find(words, names):
         return place
-    raise refusal(words[0], what, names or setters)
+    raise refusal(words[0], what, names)
 
 
 def find(words: Sequence[str], names: Names | None = None) -> tuple[Path, list[str]] | None:
@@ -103,10 +110,7 @@ def addressed(word: str) -> Path | None:
 
 def only(words: Sequence[str], verb: str) -> Path:
     """Return DIR for a verb that takes nothing else."""
-    place = find(words)
-    if place is None:
-        raise refusal(words[0])
-    directory, rest = place
+    directory, rest = split(words, "", None)
     if rest:
         hint = f"type packyard {verb} {quote(str(directory))}"
         raise UsageError(f"packyard {verb}: unexpected argument {rest[0]!r} after DIR; {hint}")
@@ -137,15 +141,6 @@ def _misread(word: str, words: Sequence[str], verb: str) -> str:
     return f"{word!r} must be NAME=VALUE; packyard {verb} --help shows the usage"
 
 
-def setters(directory: Path) -> dict[str, list[str]]:
-    """Return the setters of a package, or of those below, each with the values to choose from."""
-    from packyard.using.options.option_setters import (
-        list_choices,  # slow to import, and most words are told apart without
-    )
-
-    return list_choices(directory)
-
-
 def _known(names: Names | None) -> Collection[str]:
     try:
         return names(_HERE) if names else ()
@@ -164,30 +159,26 @@ def with_files(
     values: dict[str, Sequence[str]] = {}
     options: list[str] = []
     for file in files:
-        parsed = _values_file(_located(directory, file))
+        parsed = _values_file(file, directory)
         values |= parsed.by_name
         options += (name for name in parsed.options if name not in options)
     return {name: [] if texts == [""] else texts for name, texts in {**values, **typed}.items()}, options
 
 
-def _located(directory: Path, file: str) -> str:
-    """Return the path of a values file, which may be one of the package's presets."""
-    if file == "-" or os.path.lexists(file):
-        return file
-    from packyard.core.bundle import shipped  # most files are the user's own
-
-    presets = {f"{shipped.PRESETS}/{name}.yaml": path for name, path in shipped.presets(directory).items()}
-    if file not in presets:
-        hint = suggest(file, presets) or (f"the package has {', '.join(presets)}" if presets else "")
-        raise InputError(Problem("no such file", file=file, hint=hint))
-    return str(presets[file])
-
-
-def _values_file(file: str) -> ValuesFile:
+def _values_file(file: str, directory: Path) -> ValuesFile:
+    """Read a values file, which may be one of the package's presets."""
     from packyard.cli import output
     from packyard.using.setters import valuesfile
 
     if file == "-":
         return valuesfile.parse(output.read("values"), "stdin")
+    if not os.path.lexists(file):
+        from packyard.core.bundle import shipped  # most files are the user's own
+
+        presets = {f"{shipped.PRESETS}/{name}.yaml": path for name, path in shipped.presets(directory).items()}
+        if file not in presets:
+            hint = suggest(file, presets) or (f"the package has {', '.join(presets)}" if presets else "")
+            raise InputError(Problem("no such file", file=file, hint=hint))
+        file = str(presets[file])
     with open(file, "rb") as opened:  # noqa: PTH123  # a text: where it is shown, it is shown as given
         return valuesfile.parse(opened.read(valuesfile.LIMIT + 1), file)

@@ -188,12 +188,10 @@ def _painted(row: int, column: int, text: str) -> str:
 
 
 def json(value: object) -> None:
-    """Print a value as JSON; characters that act on a terminal are escaped, which means the same."""
+    """Print a value as JSON; what is not printable ASCII is escaped, as it may act on a terminal."""
     from json import dumps
 
-    text = dumps(value, indent=2, ensure_ascii=False, default=str)
-    safe = (sign if sign == "\n" or on_one_line(sign) == sign else dumps(sign)[1:-1] for sign in text)
-    streams.write(encoded((text if text.replace("\n", "").isprintable() else "".join(safe)) + "\n"))
+    streams.write(dumps(value, indent=2, default=str).replace("\x7f", "\\u007f").encode() + b"\n")
 
 
 def _cleaned(text: str) -> str:

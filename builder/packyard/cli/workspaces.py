@@ -14,7 +14,6 @@ from pathlib import Path
 from shlex import quote
 
 from packyard.cli import declare, output, preferences, state
-from packyard.cli.preferences import Setting
 from packyard.core.bundle.bundle import Bundle
 from packyard.core.bundle.reference import Reference
 from packyard.core.errors import ConflictError, InputError, Problem, UnavailableError
@@ -90,18 +89,17 @@ def _obtain(entry: Entry) -> Path:
 def _fetch(entry: Entry) -> Bundle:
     from packyard.cli.bundles import find  # few workspaces fetch
 
-    is_relative = bool(entry.channel) and "://" not in entry.channel and not entry.channel.startswith("/")
-    named = str(Path(entry.file).parent / entry.channel) if is_relative else entry.channel
+    is_folder = entry.channel and "://" not in entry.channel
+    named = str(Path(entry.file).parent / entry.channel) if is_folder else entry.channel
     source = preferences.channel(named or None)
     if source is None:
         raise InputError(entry.problem("has no channel", "name it: from: CHANNEL"))
-    channel = source.whole
-    bundle = find(Reference(name=entry.name, version=entry.version), Setting(channel, source.origin))
+    bundle = find(Reference(name=entry.name, version=entry.version), source)
     if entry.digest is None:
-        hint = f"look at it by: packyard get {quote(f'{entry.name}@{entry.version}')} --from {quote(channel)}"
-        raise InputError(
-            entry.problem(f"has no digest: write digest: {bundle.tar}, if you trust what is published", hint)
-        )
+        problem = f"has no digest: write digest: {bundle.tar}, if you trust what is published"
+        flag = preferences.flag_for(source.value)
+        hint = f"look at it by: packyard get {quote(f'{entry.name}@{entry.version}')}{flag}"
+        raise InputError(entry.problem(problem, hint))
     return bundle
 
 

@@ -113,7 +113,10 @@ SECRET = "apiVersion: v1\nkind: Secret\nmetadata: {name: web}\nstringData:\n  pa
 def test_what_worked_with_a_fault_gets_an_exception_at_its_line_alone(here: Path, tmp_path: Path) -> None:
     said = run(here, write(tmp_path / "web", {"secret.yaml": SECRET.rstrip("\n")}))
     (case,) = cases(said, "plain-secret, which an exception in a comment above allows")
-    assert case.startswith(f"{here}/bases/web/secret.yaml:6:3: error: password is a secret in plain text")
+    assert [note["do"].partition(":")[0] for note in said["notes"] if case in note["cases"]] == [
+        "name a Secret that each user creates instead"
+    ]
+    assert case.startswith("bases/web/secret.yaml:6:3: error: password is a secret in plain text")
     (folder,) = composed(here, "web", tmp_path / "out").values()
     assert manifests(folder) == objects(SECRET)
     write(here, {"bases/mine/kustomization.yaml": "resources: [secret.yaml]\n", "bases/mine/secret.yaml": SECRET})
@@ -126,35 +129,64 @@ def test_what_worked_with_a_fault_gets_an_exception_at_its_line_alone(here: Path
 
 
 KUSTOMIZATIONS = {
-    "base/kustomization.yaml": "resources: [pod.yaml]\nlabels: [{pairs: {app: web}}]\n",
-    "base/pod.yaml": POD,
-    "overlays/dev/kustomization.yaml": "resources: [../../base]\nnamePrefix: dev-\n",
-    "overlays/prod/kustomization.yaml": """resources: [../../base]
-namespace: prod
+    "base/kustomization.yaml": """resources: [pod.yaml, web.yaml]
+labels: [{pairs: {app: web}}]
+namespace: base
 configMapGenerator:
-- {name: conf, envs: [conf.env]}
+- {name: conf, envs: [conf.env], files: [app.toml=below/one.toml]}
+""",
+    "base/conf.env": '# Read at the start.\nLEVEL=info\nQUOTED="x"\n',
+    "base/below/one.toml": "port = 80\n",
+    "base/pod.yaml": f"{POD}    envFrom: [{{configMapRef: {{name: conf}}}}, {{secretRef: {{name: creds}}}}] # both\n",
+    "base/web.yaml": "apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: web}\nspec: {replicas: 1}\n",
+    "overlays/dev/kustomization.yaml": """resources: [../../base]
+namePrefix: dev-
+components: [../../all]
+secretGenerator:
+- {name: creds, literals: [password=hunter2hunter2]}
+""",
+    "all/kustomization.yaml": """apiVersion: kustomize.config.k8s.io/v1alpha1
+kind: Component
+commonAnnotations: {owner: ml}
+resources: [service.yaml]
+patches: [{target: {kind: Pod}, patch: "- {op: add, path: /spec/hostname, value: h}"}]
+""",
+    "all/service.yaml": "apiVersion: v1\nkind: Service\nmetadata: {name: web}\nspec: {ports: [{port: 80}]}\n",
+    "overlays/prod/kustomization.yaml": """resources: [../../base]
+nameSuffix: -prod
+namespace: prod
+replicas: [{name: web, count: 3}]
+configMapGenerator:
+- {name: conf, behavior: merge, literals: [LEVEL=warn]}
+secretGenerator:
+- {name: creds, envs: [creds.env]}
 images: [{name: nginx, newTag: "1.26"}]
 """,
-    "overlays/prod/conf.env": "A=b\n",
+    "overlays/prod/creds.env": "password=s3cretS3cret\n",
     "readme.md": "# Web\n",
+    "old/a.txt": "",
+    "old/b.txt": "",
 }
 
 
 @pytest.mark.usefixtures("kustomize5_in_path")
-def test_kustomizations_that_build_on_others_become_what_kustomize_builds(
-    here: Path, tmp_path: Path, kustomize5: Kustomize
-) -> None:
+def test_what_no_part_can_say_is_written_as_patches_of_parts(here: Path, tmp_path: Path, kustomize5: Kustomize) -> None:
     said = run(here, write(tmp_path / "web", KUSTOMIZATIONS))
     found = composed(here, "web", tmp_path / "out")
     assert sorted(found) == ["dev", "prod"]
     for path, folder in found.items():
         assert reading.built(kustomize5, folder) == reading.built(kustomize5, tmp_path / "web/overlays" / path)
-    shown = f"{tmp_path}/web/overlays"
-    assert cases(said, "taken as kustomize builds them") == [
-        f"overlays/dev: {shown}/dev/kustomization.yaml:2: packyard does not compose namePrefix",
-        f"overlays/prod: {shown}/prod/kustomization.yaml:4: packyard does not compose configMapGenerator.envs",
+    assert cases(said, "taken as kustomize builds them") == []
+    patched = cases(said, "fields that no part has")
+    assert patched[0] == "base/kustomization.yaml:3: namespace (bases/web-dev, bases/web-prod)"
+    assert [case.partition(": ")[2] for case in patched[1:]] == [
+        *("commonAnnotations (bases/web-dev)", "namePrefix (bases/web-dev)", "secretGenerator (bases/web-dev)"),
+        *("nameSuffix (bases/web-prod)", "replicas (bases/web-prod)", "secretGenerator (bases/web-prod)"),
+        "configMapGenerator: behavior (bases/web-prod)",
     ]
-    assert cases(said, "files beside the use cases") == ["readme.md"]
+    assert (here / "bases/web-base/web.yaml").read_text() == KUSTOMIZATIONS["base/web.yaml"]
+    assert "files: [app.toml=one.toml]" in (here / "bases/web-base/kustomization.yaml").read_text()
+    assert cases(said, "files beside the use cases") == ["old/", "readme.md"]
 
 
 @pytest.mark.usefixtures("kustomize5_in_path")
@@ -278,6 +310,14 @@ def test_folders_that_are_there_are_not_written_to(here: Path, tmp_path: Path) -
         (here / taken / "mine.txt").unlink()
     assert run(here, tmp_path / "web")["name"] == "web"
     assert "is no name for a package" in tiny.refused("import", tmp_path / "web", "--workspace", here, "--name", "A/b")
+
+
+def test_secrets_are_told_and_paths_are_those_of_the_workspace_wherever_it_is_run(here: Path) -> None:
+    write(here / "below/web", {"secret.yaml": SECRET})
+    done = tiny.packyard("import", "web", cwd=here / "below")
+    assert "warning: the package has secrets in plain text: bases/web/secret.yaml:6\n" in done.stderr
+    assert f"next: in {here}, work through packages/web/import.md, then: packyard lint web\n" in done.stderr
+    assert ".." not in done.stdout + done.stderr + (here / "packages/web/import.md").read_text()
 
 
 def test_what_is_no_folder_is_refused_with_what_to_name(here: Path, tmp_path: Path) -> None:

@@ -131,8 +131,7 @@ def init(parsed: Flags) -> int:
 
     Make a directory a package: write its Krmfile.
     """
-    folder = str(Path(*blocks.arguments(parsed, 0, 1)))
-    tree = Tree(Path(folder))
+    tree = Tree(Path(*blocks.arguments(parsed, 0, 1)))
     with tree.locked(state.log("cfg init"), below=False):
         try:
             tree.write({NAME: EMPTY}, mode=0o600)  # the mode that kustomize gives it

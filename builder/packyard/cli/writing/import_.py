@@ -26,7 +26,9 @@ ROWS = Rows("package", "name, useCases, files, notes (kind, what, do=todo, cases
 EXAMPLE = "packyard import old/overlays --name web"
 #: Beside package.yaml: what an author has to work through.
 CHECKLIST = "import.md"
+_SECRET = "plain-secret"
 _EXCEPTED = ("{}, which an exception in a comment above allows", "correct the line, and remove the comment")
+_CARRIED = "name a Secret that each user creates instead: who gets the package has this one"
 _REFUSED = ("what packyard build refuses", "correct it")
 
 
@@ -53,11 +55,14 @@ def run(arguments: argparse.Namespace) -> int:
     row = (imported.name, imported.use_cases, list(files), imported.notes)
     if ROWS.show([row], arguments.output):
         for path in files:
-            output.line(here.sources.shown(path))
+            output.line(path)
         for each in imported.notes:
+            if each.todo == _CARRIED:
+                output.warning(f"the package has secrets in plain text: {', '.join(_places(each))}")
             output.note(f"{each.kind}: {output.counted(len(each.cases), 'case')}: {each.what}")
         output.note(output.counted(len(imported.use_cases), "use case"))
-        output.note(f"next: work through {here.sources.shown(checklist)}, then: packyard lint {imported.name}")
+        place = "" if here.root_dir.samefile(".") else f"in {here.root_dir.resolve()}, "
+        output.note(f"next: {place}work through {checklist}, then: packyard lint {imported.name}")
     return 0
 
 
@@ -76,24 +81,31 @@ def _with_faults(here: Workspace, imported: Imported) -> Imported:
     for error in errors:
         above = sum(file == error.file and line <= error.line for file, line, _ in excepted)
         what, todo = _EXCEPTED if (error.file, error.line, error.rule) in excepted else _REFUSED
-        case = str(replace(error, line=error.line + above))
+        todo = _CARRIED if error.rule == _SECRET and what != _REFUSED[0] else todo
+        case = str(replace(error, file=paths.get(error.file, error.file), line=error.line + above))
         notes = [*notes, Note(DOUBTFUL, what.format(error.rule), todo, (case,))]
     return imported._replace(files=files, notes=note.joined(notes))
 
 
-def _read(here: Workspace, folder: Path, arguments: argparse.Namespace) -> Imported:
-    def build(below: str) -> bytes:
-        try:
-            return builtin.build(folder / below)
-        except BeyondError:
-            program = programs.find(os.environ.get("PATH", os.defpath))
-            if program is None:
-                raise
-            return program.build(folder / below)
+def _places(each: Note) -> list[str]:
+    return [":".join(case.split(":", 2)[:2]) for case in each.cases]
 
+
+def _build(folder: Path) -> bytes:
+    """Build a folder as packyard does, or where it cannot as kustomize does."""
+    try:
+        return builtin.build(folder)
+    except BeyondError:
+        program = programs.find(os.environ.get("PATH", os.defpath))
+        if program is None:
+            raise
+        return program.build(folder)
+
+
+def _read(here: Workspace, folder: Path, arguments: argparse.Namespace) -> Imported:
     if not folder.is_dir():
         is_file = "is a file", "name the folder that holds it; of a tarball, what it unpacks to"
         message, hint = is_file if folder.is_file() else ("no such folder", "")
         raise InputError(Problem(message, file=str(folder), hint=hint))
     name = arguments.name or slug(folder.resolve().name)
-    return conversion.of_folder(here, name, folder, build)
+    return conversion.of_folder(here, name, folder, _build)

@@ -28,25 +28,16 @@ from packyard.core.errors import ConflictError, InputError, IntegrityError, Prob
 from packyard.core.files import atomic, regular
 from packyard.core.work import parallel
 from packyard.sharing.entry import IndexEntry
-from packyard.sharing.index import index as indexes
-from packyard.sharing.index.index import KEY, MANY, ONE, Index
+from packyard.sharing.index.index import KEY, MANY, ONE, Index, sealed
 from packyard.sharing.index.repositories import RegistryIndex
 from packyard.sharing.stores import as_registry, put_all
-from packyard.sharing.stores.store import (
-    NotFoundError,
-    Store,
-    UnmadeStoreError,
-    get_or_none,
-    patience,
-    pointing_to_fsck,
-)
+from packyard.sharing.stores.store import NotFoundError, Store, UnmadeStoreError, patience, pointing_to_fsck
 from packyard.sharing.trust import envelope, provenance
 from packyard.sharing.trust.keyless import Signing
 from packyard.sharing.trust.keys import NOBODY, Trust
 
 _PAUSE, _LONGEST_PAUSE = 0.02, 2.0  # seconds
 _SHOWN = 5  # names in a message
-_AT_ONCE = 8
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -97,8 +88,11 @@ def _find(store: Store, trusted: Trust, memory: Memory | None) -> Index:
 
 def _get(store: Store, trusted: Trust) -> Index:
     with pointing_to_fsck(store):
-        data = get_or_none(store, KEY, limit=record.LIMIT)
-        return Index(store=store) if data is None else Index.parse(data, store, trusted)
+        try:
+            data = store.get(KEY, limit=record.LIMIT)
+        except NotFoundError:
+            return Index(store=store)
+        return Index.parse(data, store, trusted)
 
 
 def _check(store: Store, index: Index, remembered: Index, trusted: Trust) -> None:
@@ -106,16 +100,17 @@ def _check(store: Store, index: Index, remembered: Index, trusted: Trust) -> Non
     ask = f"ask its publisher why; if that is right, forget what it had: {trusted.let_go}"
     if not index.number:
         problem = f"has no index any more, and had number {remembered.number}"
-        raise IntegrityError(Problem(problem, file=store.address, hint=ask))
-    if index.channel != remembered.channel:
+    elif index.channel != remembered.channel:
         problem = f"is another channel than the one before: its id was {remembered.channel}, and is {index.channel}"
-        raise IntegrityError(Problem(problem, file=store.address, hint=ask))
-    if remembered.is_signed and not index.is_signed:
-        raise IntegrityError(Problem("was signed before, and is not signed now", file=store.address, hint=ask))
-    if index.number < remembered.number:
+    elif remembered.is_signed and not index.is_signed:
+        problem = "was signed before, and is not signed now"
+    elif index.number < remembered.number:
         problem = f"shows an older index than before: number {index.number}, after number {remembered.number}"
         hint = f"a cache may be behind: try again in some minutes, or {ask}"
         raise OlderError(Problem(problem, file=store.address, hint=hint))
+    else:
+        return
+    raise IntegrityError(Problem(problem, file=store.address, hint=ask))
 
 
 def read(store: Store, trusted: Trust = NOBODY, memory: Memory | None = None) -> Index:
@@ -191,12 +186,12 @@ class Publisher:
             )
             raise IntegrityError(Problem(problem, file=store.address, hint=self.trusted.take(other)))
         if index.number and self.key and not (index.is_signed or self.is_repairing or as_registry(store)):
-            parallel.each(partial(self._check_unsigned, store), index.entries, _AT_ONCE)
+            parallel.each(partial(self._check_unsigned, store), index.entries)
         return index
 
     def _check_unsigned(self, store: Store, entry: IndexEntry) -> None:
         """Refuse to sign an index that nobody signed, and that lists what an own key signed: it was signed before."""
-        data = provenance.get(store, entry.name, entry.version)
+        data = provenance.get(store, entry)
         if data and envelope.open(data, self.own.optional(), file=entry.beside(provenance.end(data))).signers:
             problem = f"is not signed any more: you signed {entry}, and nobody its index"
             channel = quote(self.trusted.channel)
@@ -214,6 +209,7 @@ class Publisher:
             before = before or self.current(store)
             after = change(before)
             if isinstance(after, RegistryIndex):
+                self._tell_unsigned()
                 if not after.registry.marks(""):
                     self.tell(
                         f"{store.address}: publish each package from one job at a time, as tags can be overwritten"
@@ -235,10 +231,14 @@ class Publisher:
             time.sleep(random.uniform(0, pause))
             before, pause = None, min(2 * pause, _LONGEST_PAUSE)
 
+    def _tell_unsigned(self) -> None:
+        if not self.key:
+            self.tell("not signed: nobody can tell who published it; to sign the next time: packyard keys new NAME")
+
     def _swap(self, store: Store, before: Index, after: Index) -> Index:
         """Write what is new, and then the index that names it, if it is still as it was before."""
         after = replace(after, number=before.number + 1)
-        data = indexes.sealed(after.payload(), self.key)
+        data = sealed(after.payload(), self.key)
         try:
             put_all(store, after.files.items())
         except ConflictError as error:  # a shard or record that is there and damaged is no race
@@ -247,6 +247,7 @@ class Publisher:
         created = Index.parse(data, store, self.own)
         if self.memory:
             self.memory.write(created)
+        self._tell_unsigned()
         if not before.number and created.writers == ONE:
             self.tell(f"{store.address} does not keep what several write at once: publish from one job at a time")
         if before.number and self.key and not before.is_signed:

@@ -103,14 +103,13 @@ def _references(thing: Thing, value: object) -> Iterator[Arrow]:
 def _selections(thing: Thing, item: Object, named: Mapping[Thing, Object]) -> Iterator[Arrow]:
     """Yield whose pods an object selects by their labels."""
     spec = mapping(item.get("spec"))
-    selectors = {
+    selector = {
         "Service": {"matchLabels": spec["selector"]} if spec.get("selector") else None,
         "NetworkPolicy": spec.get("podSelector"),
         "PodDisruptionBudget": spec.get("selector"),
-    }
-    for target, value in named.items():
-        templates = [pod.template for pod in pods.find(value)] if selectors.get(thing.kind) is not None else []
-        if any(selects(selectors[thing.kind], labels_of(mapping(template))) for template in templates):
+    }.get(thing.kind)
+    for target, value in named.items() if selector is not None else ():
+        if any(selects(selector, labels_of(mapping(pod.template))) for pod in pods.find(value)):
             yield Arrow(thing, "selects", target)
 
 

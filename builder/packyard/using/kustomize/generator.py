@@ -1,4 +1,4 @@
-"""``configMapGenerator``: files, programs above all, and literals into ConfigMaps.
+"""``configMapGenerator``: files, programs above all, literals and files of NAME=VALUE lines into ConfigMaps.
 
 kustomize's own, with a hash of the content behind the name, or without::
 
@@ -30,7 +30,7 @@ from packyard.core.yaml.values import is_plain_text
 Find = Callable[[Fields, Scalar, str], "Source | None"]
 
 #: What an entry may have, and what its options.
-KEYS, OPTIONS = ("name", "files", "literals", "options"), ("labels", "disableNameSuffixHash")
+KEYS, OPTIONS = ("name", "files", "literals", "envs", "options"), ("labels", "disableNameSuffixHash")
 
 #: What a ConfigMap may call its data.
 _KEY = re.compile(r"(?!\.\.?\Z|\.\.)[-._a-zA-Z0-9]{1,253}\Z")
@@ -59,7 +59,9 @@ def read(parent: Fields, node: Node, find: Find) -> Generated | None:
     """Read one entry; its files stand in the folder of the kustomization."""
     fields = Fields(node, parent.file, "configMapGenerator", parent.problems)
     before = len(fields.problems)
-    name, names, literals = fields.text("name"), fields.texts("files"), fields.texts("literals")
+    name, names = fields.text("name"), fields.texts("files")
+    for key in ("literals", "envs"):
+        fields.texts(key)
     options = fields.child("options")
     labels = options.mapping("labels") if options else {}
     switch = options.anything("disableNameSuffixHash") if options else None
@@ -78,14 +80,22 @@ def read(parent: Fields, node: Node, find: Find) -> Generated | None:
         if _is_key(fields, entry, "files", key if path else "", data) and (source := find(fields, entry, path)):
             data[key] = make.literal(source.text, source.name)
             paths.append(path)
-    for entry in scalars(fields.node.get("literals") if fields.node else None):
-        key, separator, text = entry.value.partition("=")
+    lines = [
+        ("literals", entry, entry.value) for entry in scalars(fields.node.get("literals") if fields.node else None)
+    ]
+    for entry in scalars(fields.node.get("envs") if fields.node else None):
+        if source := find(fields, entry, entry.value):
+            rows = (text.lstrip().removesuffix("\r") for text in source.text.removeprefix("\ufeff").split("\n"))
+            lines += [("envs", entry, text) for text in rows if text and text[0] != "#"]
+            paths.append(entry.value)
+    for field, entry, line in lines:
+        key, separator, text = line.partition("=")
         if not separator:
-            fields.fault(entry, "literals", f"{entry.value!r} is not NAME=VALUE")
-        elif _is_key(fields, entry, "literals", key, data):
-            is_quoted = len(text) > 1 and text[0] == text[-1] and text[0] in "\"'"
+            fields.fault(entry, field, f"{line!r} is not NAME=VALUE")
+        elif _is_key(fields, entry, field, key, data):
+            is_quoted = field == "literals" and len(text) > 1 and text[0] == text[-1] and text[0] in "\"'"
             data[key] = make.scalar(text[1:-1] if is_quoted else text, fields.file)
-    if not names and not literals:
+    if not names and not lines:
         fields.fault(node, "files", "is missing")
     name_node = fields.node.get("name") if fields.node else None
     for scalar in (name_node, *labels.values()):

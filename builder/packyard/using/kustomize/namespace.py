@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from packyard.core.errors import InputError
+from packyard.core.errors import BeyondError
 from packyard.core.kubernetes.groups import is_cluster_scoped
 from packyard.using.kustomize.objects import Object
 
@@ -26,7 +26,7 @@ def apply(items: Sequence[Object], namespace: str, hint: str) -> None:
         spec = item.root.get("spec")
         converts = item.kind == "CustomResourceDefinition" and isinstance(spec, dict) and "conversion" in spec
         if item.kind in _BEYOND or converts:
-            raise InputError(item.problem(f"packyard's own build cannot move a {item.kind} to a namespace", hint))
+            raise BeyondError(item.problem(f"packyard's own build cannot move a {item.kind} to a namespace", hint))
     origins: dict[str, set[str]] = {}
     for item in items:
         if item.kind == "ServiceAccount" and item.api_version == "v1":

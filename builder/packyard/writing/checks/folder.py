@@ -80,11 +80,6 @@ class _Opened:
         self.contents = Folder(files, setters)
 
     @property
-    def is_torn(self) -> bool:
-        """Whether a file cannot be read."""
-        return any(parsed.unreadable for parsed in self.parsed.values())
-
-    @property
     def use_cases(self) -> list[str]:
         """The folders that are built: those with setters, and of the rest those with a kustomization."""
         own = [folder for folder, package in self.packages.items() if package.name]
@@ -122,8 +117,9 @@ def lint(tree: Tree, *, judges: Sequence[Judge]) -> Linted:
     shipped_with = _exceptions(tree, opened.files)
     findings = [each for each in findings if each.rule not in shipped_with.get(os.path.normpath(each.file), ())]
     named = opened.read(lambda file: exception.may_have(file) and tree.has_file(file))
-    is_copy = False in opened.shipped.values()
-    judged = [] if is_copy or opened.is_torn else list(named)  # a file that cannot be read may need an exception
+    # A copy may not need its exceptions, and a file that cannot be read may.
+    is_open = False in opened.shipped.values() or any(parsed.unreadable for parsed in opened.parsed.values())
+    judged = [] if is_open else list(named)
     left = exception.apply(dict.fromkeys(findings), named, judged)
     return Linted(in_order(left), opened.use_cases)
 

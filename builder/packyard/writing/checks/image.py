@@ -38,7 +38,7 @@ def check(parsed: Parsed) -> Iterator[Finding]:
 
 
 def _image(image: Scalar, container: MappingNode, label: str, parsed: Parsed) -> Iterator[Finding]:
-    reference = parsed.image(image.value)
+    reference = parsed.builds[0].image(image.value)
     if _TEMPLATED.search(reference):
         return
     if _STAND_IN.search(reference):

@@ -16,7 +16,7 @@ from packyard.core.errors import suggest
 from packyard.core.kubernetes import images, kustomization, pods
 from packyard.core.kubernetes.kinds import called
 from packyard.core.kubernetes.kustomization import FIELDS, GROUP, NAMES
-from packyard.core.yaml.document import mappings, scalars
+from packyard.core.yaml.document import items, mappings, scalars
 from packyard.core.yaml.node import MappingNode, Scalar
 from packyard.writing.checks.builds import Build
 from packyard.writing.checks.finding import Finding, breach
@@ -25,7 +25,11 @@ from packyard.writing.checks.parsed import Parsed
 #: Says whether the tree has a file or a folder of this path; None where the path leads out of it.
 Exists = Callable[[str], "bool | None"]
 
-_LISTS = ("resources", "components", "bases", "crds", "configurations", "generators", "transformers", "validators")
+#: The fields that list files, or mappings with the path of one.
+_LISTS = (
+    *("resources", "components", "bases", "crds", "configurations", "generators", "transformers", "validators"),
+    *("patches", "patchesJson6902", "patchesStrategicMerge", "replacements"),
+)
 _REMOTE = re.compile(r"[a-z][a-z0-9+.-]*::?/?/|git@|[^/]*\.[a-z]{2,}/.|.*(\?|\.git\b)", re.IGNORECASE)
 
 
@@ -74,12 +78,9 @@ def _paths(root: MappingNode, exists: Exists) -> Iterator[Finding]:
 
 def _named(root: MappingNode) -> Iterator[tuple[Scalar, str]]:
     """Yield the places where a kustomization names files and folders, with what they name."""
-    for field in (*_LISTS, "patchesStrategicMerge"):
-        yield from ((item, item.value) for item in scalars(root.get(field)))
-    for field in ("patches", "patchesJson6902", "replacements"):
-        for entry in mappings(root.get(field)):
-            if path := entry.scalar("path"):
-                yield path, path.value
+    for item in (item for field in _LISTS for item in items(root.get(field))):
+        if path := item if isinstance(item, Scalar) else item.scalar("path"):
+            yield path, path.value
     for generator in ("configMapGenerator", "secretGenerator"):
         for generated in mappings(root.get(generator)):
             for field in ("files", "envs"):

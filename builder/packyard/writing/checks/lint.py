@@ -65,9 +65,8 @@ def find(
         *vocabulary.check(parsed),
         *_of_builds(parsed),
         *kustomizations.check(parsed, exists),
+        *(layout.check(parsed.rewritten, shipped=bool(shipped)) if package.name == KRMFILE else ()),
     ]
-    if package.name:  # without a Krmfile nobody sets anything
-        findings += layout.check(parsed.rewritten, shipped=bool(shipped)) if package.name == KRMFILE else ()
     return in_order([*findings, *_by_schema(parsed, judges, findings, shipped=shipped)])
 
 

@@ -107,10 +107,6 @@ class Parsed:
         """Return the objects of a kind by their names."""
         return {name.value: root for root in self.objects if is_kind(root, group, kind) and (name := name_of(root))}
 
-    def image(self, reference: str) -> str:
-        """Return an image as the kustomizations of the build leave it."""
-        return self.builds[0].image(reference) if len(self.builds) == 1 else reference
-
     def of(self, build: Build) -> Parsed:
         """Return the package as if it had this build alone."""
         return replace(self, builds=(build,))

@@ -12,7 +12,6 @@ from packyard.core.errors import InputError, Problem, refuse
 from packyard.core.files.paths import WORKSPACE
 from packyard.core.kubernetes.lenient import mapping, name_of, text
 from packyard.core.yaml.content import Text, Tree, double, in_brackets
-from packyard.using.kustomize import builtin
 from packyard.using.options.folder import PROGRAMS
 from packyard.using.setters.definition import Setter
 from packyard.writing.authoring import skeleton
@@ -25,6 +24,10 @@ from packyard.writing.source import compose, package, program, workspace
 from packyard.writing.source.package import NAME
 from packyard.writing.source.workspace import Workspace
 
+_PATCHED = (
+    "fields that no part has: patches write what they change, and built.yaml what they add",
+    "look into the folder behind each line, and make setters of what users are to change",
+)
 _MODEL = skeleton.model("unknown", "unknown")
 
 
@@ -46,17 +49,25 @@ def of_folder(here: Workspace, name: str, folder: Path, build: Build) -> Importe
     source = Upstream(folder, build)
     paths = _paths(here, source)
     as_built: dict[str, str] = {}
+    composed: dict[str, Sequence[object]] = {}
     while True:
-        taken = _take(source, paths, as_built)
+        taken = _take(source, paths, as_built, composed)
         files = _files(name, taken)
-        faults = _faults(here, name, taken, files)
+        faults, others = _faults(here, name, taken, files, build)
         if not faults:
             break
         if faults.keys() <= as_built.keys():
             refuse(problem for problems in faults.values() for problem in problems)
-        firsts = {path: source.original(problems[0], _parts(taken)) for path, problems in faults.items()}
+        unclear = {path: problems for path, problems in faults.items() if path in composed or path not in others}
+        composed |= {path: objects for path, objects in others.items() if path not in composed}
+        firsts = {path: source.original(problems[0], _parts(taken)) for path, problems in unclear.items()}
         as_built |= {path: str(problem._replace(hint="")) for path, problem in firsts.items()}
     _check_free(here, dict.fromkeys(path.rpartition("/")[0] for path in files))
+    patched: dict[str, list[str]] = {}
+    for use_case in (use_case for use_case in taken if use_case.path in composed.keys() - as_built.keys()):
+        for line in dict.fromkeys(line for part in use_case.part.all() for line in part.beyond):
+            patched.setdefault(line, []).append(use_case.part.folder)
+    source.notes += [Note(DOUBTFUL, *_PATCHED, (f"{line} ({', '.join(at)})",)) for line, at in patched.items()]
     notes = [note.below(f"{folder}/") for note in (*source.notes, *source.left())]
     of_model = "what the model is", "say it in package.yaml, for lists and the README"
     of_package = "what the package does", "say it in a sentence, for lists and the README"
@@ -74,14 +85,16 @@ def _paths(here: Workspace, source: Upstream) -> dict[str, str]:
     return use_cases.paths(source.folders, here.prefix, shown, source.sources.root_dir.resolve().name)
 
 
-def _take(source: Upstream, paths: Mapping[str, str], as_built: Mapping[str, str]) -> list[UseCase]:
+def _take(
+    source: Upstream, paths: Mapping[str, str], as_built: Mapping[str, str], composed: Mapping[str, Sequence[object]]
+) -> list[UseCase]:
     """Take use cases, or refuse all that cannot be taken; those without an object are left out, unless all are."""
     source.begin()
     taken: list[UseCase] = []
     problems: list[Problem] = []
     for folder, path in paths.items():
         try:
-            taken.append(source.use_case(folder, path, as_built.get(path, "")))
+            taken.append(source.use_case(folder, path, as_built.get(path, ""), composed.get(path)))
         except InputError as error:
             problems += error.problems
     refuse(dict.fromkeys(problems))
@@ -132,10 +145,14 @@ def _use_case(use_case: UseCase) -> Tree:
 
 
 def _faults(
-    here: Workspace, name: str, taken: Sequence[UseCase], files: Mapping[str, bytes]
-) -> dict[str, Sequence[Problem]]:
-    """Compose all use cases in a workspace of its own, and say by their paths which are not what was there."""
+    here: Workspace, name: str, taken: Sequence[UseCase], files: Mapping[str, bytes], build: Build
+) -> tuple[dict[str, Sequence[Problem]], dict[str, Sequence[object]]]:
+    """Compose all use cases in a workspace of its own, and say by their paths which are not what was there.
+
+    Return the objects of those that compose to others, too.
+    """
     faults: dict[str, Sequence[Problem]] = {}
+    others: dict[str, Sequence[object]] = {}
     head = f"apiVersion: packyard/v1\nkind: Workspace\nname: imported\nprefix: {here.prefix}\nlicense: {WORKSPACE}\n"
     with tempfile.TemporaryDirectory() as root:
         folder = Path(root)
@@ -148,12 +165,14 @@ def _faults(
                 composed = compose.make(own, described, made[file.path])
                 _put(folder / "built" / file.path, composed.files)
                 _put(folder / "built" / PROGRAMS, program.files(own.sources, [composed.sources]))
-                built = builtin.build(folder / "built" / file.path)
-                refuse(_differences(file, upstream.objects_of(built, file.path)))
+                built = build(folder / "built" / file.path)
+                objects = upstream.objects_of(built, file.path)
+                if differences := list(_differences(file, objects)):
+                    faults[file.path], others[file.path] = differences, objects
             except InputError as error:
                 mapped = error.mapped(lambda problem: problem._replace(file=problem.file.removeprefix(f"{root}/")))
                 faults[file.path] = mapped.problems
-    return faults
+    return faults, others
 
 
 def _put(folder: Path, files: Mapping[str, bytes]) -> None:

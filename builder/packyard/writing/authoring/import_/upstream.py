@@ -5,56 +5,65 @@
       components: [../../simulator]              components: [../../overlays/programs/NAME-simulator]
       patches: [{path: patch.yaml}]              patches: [{path: patch.yaml}]
 
-A kustomization is a part if it says no more than a part may, also by the older names of fields. Of one that says more,
-and of a use case that composes to something else, what kustomize builds is the part. Manifests without a kustomization
-are one part. Files stay as they are, but for edits at the fields that are bound.
+What a part may not say of a kustomization is left out, and patches of the use case make what its parts compose what
+kustomize builds. Where parts do not compose at all, what kustomize builds is the part. Manifests without a
+kustomization are one part. Files stay as they are, but for edits at the fields that are bound.
 """
 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
-from pathlib import Path
-from posixpath import join, normpath, relpath
+from pathlib import Path, PurePosixPath
+from posixpath import basename, join, normpath, relpath
 
 from packyard.core.errors import InputError, Problem, every, refuse
 from packyard.core.kubernetes import kustomization
 from packyard.core.kubernetes.kinds import is_local
 from packyard.core.yaml import layout, make, proof
-from packyard.core.yaml.document import entries, parse_text, scalars, source_of, walk
+from packyard.core.yaml.document import entries, parse_text, source_of, walk
 from packyard.core.yaml.edit import Edit, exchange
 from packyard.core.yaml.node import Comment, Document, Entry, Item, MappingNode, Node, Scalar, SequenceNode, Source
 from packyard.core.yaml.sources import Sources
 from packyard.core.yaml.span import embedded
-from packyard.core.yaml.values import double_quoted, to_value
+from packyard.core.yaml.values import double_quoted, is_null, to_value
 from packyard.using.kustomize import generator, selector
 from packyard.using.setters.krmfile import NAME as KRMFILE
 from packyard.using.setters.krmfile import Krmfile, parse_krmfile
 from packyard.using.setters.packages import DEFINITIONS, KPTFILE
-from packyard.writing.authoring.import_ import kpt, use_cases
+from packyard.writing.authoring.import_ import difference, kpt, use_cases
 from packyard.writing.authoring.import_.bind import bind
 from packyard.writing.authoring.import_.meaning import Definition
 from packyard.writing.authoring.import_.note import LOST, Note
 from packyard.writing.authoring.import_.use_cases import kustomizations
+from packyard.writing.source import transformers
 from packyard.writing.source.package import slug
 
 #: Builds a folder as kustomize does: YAML.
-Build = Callable[[str], bytes]
+Build = Callable[[Path], bytes]
 
 _BASES, _OVERLAYS = "bases", "overlays/programs"
 _BUILT = "built.yaml"
 _AS_BUILT = "kustomizations that packyard does not compose, taken as kustomize builds them"
 _MERGES, _OPERATIONS = "patchesStrategicMerge", "patchesJson6902"
 _OF_PATCHES = ("patches", _MERGES, _OPERATIONS)
-_GENERATED = "configMapGenerator"
-_KEPT = ("replacements", "labels", "images", _GENERATED)
+_GENERATED, _DEFAULTS = "configMapGenerator", "generatorOptions"
+_LABELS = ("labels", "commonLabels")
+#: What a base may say beside what it lists and patches, and what items of that may say.
+_KEPT: Mapping[str, Sequence[str]] = {
+    "replacements": ("source", "targets", "path"),
+    "labels": ("pairs",),
+    "images": ("name", "newName", "newTag", "digest"),
+    _GENERATED: generator.KEYS,
+}
+_TARGETS = ("select", "fieldPaths")
 _FIELDS = {"apiVersion", "kind", *kustomization.LISTED, *_OF_PATCHES, *_KEPT}
 
 
 class _BeyondPartError(Exception):
-    """A kustomization says more than a part may."""
+    """A part cannot be made of a kustomization, or of what it says."""
 
 
 @dataclass(slots=True)
@@ -71,6 +80,7 @@ class Part:
     inline: list[tuple[Entry, Document]] = field(default_factory=list)  # patches in its kustomization
     listed: list[Item] = field(default_factory=list)
     entries: list[Entry] = field(default_factory=list)  # patches and replacements
+    beyond: list[str] = field(default_factory=list)  # what its kustomization says and no part can
     head: Sequence[Comment] = ()
     krmfile: Krmfile | None = None
     kptfile: Source | None = None
@@ -100,6 +110,17 @@ class Part:
                 entry.value = make.literal(proof.apply_to_text(document.source, own, [document]).lstrip("\n"), "")
         if self.kptfile:
             notes += kpt.functions(self.kptfile)
+
+    def amend(self, patches: Sequence[Item], objects: Sequence[Node | None]) -> None:
+        """Add patches behind its own, and objects."""
+        if objects:
+            self.files[_BUILT] = b"---\n".join(layout.write(root) for root in objects if isinstance(root, MappingNode))
+            self.listed.append(_listing(_BUILT))
+        own = [item for entry in self.entries if entry.name == "patches" for item in _children(entry.value)]
+        others = [entry for entry in self.entries if entry.name != "patches"]
+        self.entries = (
+            [make.entry("patches", make.sequence("", [*own, *patches])), *others] if patches else self.entries
+        )
 
     def write(self, says: str) -> dict[str, bytes]:
         """Return its files; ``says`` is what it is, where its author says nothing."""
@@ -132,17 +153,19 @@ class Upstream:
         self.sources = Sources(folder)
         self.folders = self._leaves()
         self._wide, self._below = Sources(Path("/")), os.path.relpath(folder.resolve(), "/")
-        self._text = cache(lambda folder: build(folder or "."))
+        self._text = cache(lambda below: build(folder / below))
         self.begin()
 
     def begin(self) -> None:
         """Take nothing yet."""
         self.notes: list[Note] = []
         self._taken: dict[tuple[str, str], Part | None] = {}
-        self._as_built: list[str] = []
 
-    def use_case(self, folder: str, path: str, fault: str = "") -> UseCase:
-        """Take a use case; with a fault of the parts that it was made of, as it is built."""
+    def use_case(self, folder: str, path: str, fault: str = "", composed: Sequence[object] | None = None) -> UseCase:
+        """Take a use case; with a fault of the parts that it was made of, as it is built.
+
+        With the objects that its parts were ``composed`` to, patches make of these what kustomize builds.
+        """
         if not kustomizations(self.sources, folder):
             return self._of_manifests(folder, path)
         text, place = self._text(folder), self._place(folder)
@@ -153,7 +176,12 @@ class Upstream:
         try:
             if fault:
                 raise _BeyondPartError(fault)
-            return UseCase(folder, path, self._copy(place, "Kustomization", is_leaf=True), namespace, objects)
+            part = self._copy(place, "Kustomization", is_leaf=True)
+            if composed is not None:
+                patches, new = difference.patches(composed, objects)
+                pairs = zip(_documents(source_of(proof.rewrite(text, "", _plain), "")), objects, strict=True)
+                part.amend(patches, [document.root for document, value in pairs if any(value is each for each in new)])
+            return UseCase(folder, path, part, namespace, objects)
         except _BeyondPartError as error:
             return UseCase(folder, path, self._of_text(place, text, str(error)), "", objects)
 
@@ -168,20 +196,19 @@ class Upstream:
         return problem
 
     def left(self) -> Iterator[Note]:
-        """Find files that were not read: they are in no use case, nor in what one builds on."""
-        read = {*self._wide.inputs, *self._built_of()}
-        what = "files beside the use cases"
-        if any(note.what == _AS_BUILT for note in self.notes):
-            what += f", or in the {_BUILT} of one"
+        """Find files that were not read: they are in no use case, nor in what one builds on; a whole folder is one."""
+        read = {*self._wide.inputs, *self._named()}
+        above = {folder for path in read for folder in map(str, PurePosixPath(path).parents)}
+        todo = "write fragments of the README from what it said, or put it below files/ of the package"
         for path in self.sources.list("", "**/*"):
-            is_kept = self._place(path) in read or "/." in f"/{path}"
-            if not is_kept and _is_file(self.sources, path):
-                todo = "write fragments of the README from what it said, or put it below files/ of the package"
-                yield Note(LOST, what, todo, (self.sources.shown(path),))
+            if self._place(path) not in read and "/." not in f"/{path}" and _is_file(self.sources, path):
+                folders = (f"{folder}/" for folder in reversed(PurePosixPath(path).parents[:-1]))
+                case = next((folder for folder in folders if self._place(folder) not in above), path)
+                yield Note(LOST, "files beside the use cases", todo, (join(self.sources.shown(""), case),))
 
-    def _built_of(self) -> Iterator[str]:
-        """Yield the files that kustomizations name which are taken as built, and those of what they build on."""
-        folders = [*self._as_built]
+    def _named(self) -> Iterator[str]:
+        """Yield the files that kustomizations name, and those of what they build on."""
+        folders = [*map(self._place, self.folders)]
         for folder in folders:
             for file in kustomizations(self._wide, folder):
                 root = use_cases.root(self._wide, file)
@@ -236,6 +263,7 @@ class Upstream:
             try:
                 self._taken[key] = self._copy(folder, kind)
             except _BeyondPartError as error:
+                del self._taken[key]
                 if kind == "Component":
                     raise
                 text = self._text(relpath(folder or ".", self._below or "."))
@@ -249,7 +277,6 @@ class Upstream:
         """Take what kustomize builds of a folder, which keeps no comments."""
         todo = f"go on with the objects in {_BUILT} of their bases; comments and setters are not in it"
         place = self._shown(folder)
-        self._as_built.append(folder)
         self.notes.append(Note(LOST, _AS_BUILT, todo, (f"{place}: {reason}",)))
         shown = f"{place} as built"
         text = proof.rewrite(text, shown, _plain)
@@ -263,27 +290,62 @@ class Upstream:
     def _copy(self, folder: str, kind: str, *, is_leaf: bool = False) -> Part:
         file = self._file(folder)
         root = use_cases.root(self._wide, file) if file else None
-        if not isinstance(root, MappingNode):
-            raise _BeyondPartError("it has no kustomization, or several")
-        for node, what in _beyond(root, kind, is_leaf=is_leaf):
-            raise _BeyondPartError(f"{self._shown(file)}:{root.source.locate(node.start)[0]}: {what}")
+        if not isinstance(root, MappingNode) or root.text("kind", default="Kustomization") != kind:
+            raise _BeyondPartError(f"it has no {kind}, or several")
         head = [*self._wide.documents(file)[0].head, *root.entries[0].head]
         part = Part(folder, kind, head=head, krmfile=self._krmfile(folder))
-        for key in kustomization.LISTED:
-            for item in _items(root, key):
-                self._list(part, key, item)
-        patches = [_patch(key, item) for key in _OF_PATCHES for item in _items(root, key)]
-        kept = {key: [make.like(item, make.clone) for item in _items(root, key)] for key in _KEPT}
-        for patch in (*patches, *kept["replacements"]):
-            if path := patch.value.scalar("path"):
-                self._add(part, path.value)
-            if (text := patch.value.scalar("patch")) and (entry := patch.value.entry("patch")):
-                part.inline += [(entry, document) for document in _documents(embedded(text))]
-        for name in (name for made in kept[_GENERATED] for name in scalars(made.value.get("files"))):
-            self._add(part, name.value, is_yaml=False)
-        for key, items in (("patches", patches), *kept.items()):
-            part.entries += [make.entry(key, make.sequence("", items))] if items else []
+        kept: dict[str, list[Item]] = {"patches": []}
+        beyond = list(_beyond(root, is_leaf=is_leaf))
+        for key in (*kustomization.LISTED, *_OF_PATCHES, *_KEPT):
+            for item in _children(root.get(key)):
+                try:
+                    if key in kustomization.LISTED:
+                        self._list(part, key, item)
+                    elif key in _OF_PATCHES:
+                        kept["patches"].append(self._patch(part, key, item))
+                    else:
+                        kept.setdefault(key, []).append(self._keep(part, key, item, root.mapping(_DEFAULTS)))
+                except _BeyondPartError as error:
+                    beyond.append((item.value, f"{key}: {error}"))
+        part.entries = [make.entry(key, make.sequence("", items)) for key, items in kept.items() if items]
+        lines = ((root.source.locate(node.start)[0], what) for node, what in beyond)
+        part.beyond = [f"{self._shown(file)}:{line}: {what}" for line, what in lines]
         return part
+
+    def _patch(self, part: Part, key: str, item: Item) -> Item:
+        """Take a patch, with its file."""
+        patch = _patch(key, item)
+        if path := patch.value.scalar("path"):
+            self._add(part, path.value)
+        if (text := patch.value.scalar("patch")) and (entry := patch.value.entry("patch")):
+            part.inline += [(entry, document) for document in _documents(embedded(text))]
+        return patch
+
+    def _keep(self, part: Part, key: str, item: Item, defaults: MappingNode | None) -> Item:
+        """Take what a part may say as its kustomization says it, with the files that it names."""
+        kept = make.like(item, make.clone)
+        value = kept.value
+        unknown = [entry.name for entry in entries(value) if entry.name not in _KEPT[key]]
+        below = (entry.name for target in _children(value.get("targets")) for entry in entries(target.value))
+        unknown += [f"targets.{name}" for name in below if name not in _TARGETS]
+        if not isinstance(value, MappingNode) or unknown or (part.kind == "Component" and key in transformers.KEYS):
+            raise _BeyondPartError(", ".join(unknown) or f"not in a {part.kind}")
+        if path := value.scalar("path"):
+            self._add(part, path.value)
+        if key == _GENERATED:
+            if defaults and value.get("options") is None:
+                value.entries.append(make.entry("options", make.clone(defaults)))
+            if unknown := [
+                entry.name for entry in entries(value.get("options")) if entry.name not in generator.OPTIONS
+            ]:
+                raise _BeyondPartError(f"options: {', '.join(unknown)}")
+            for name in (*_children(value.get("files")), *_children(value.get("envs"))):
+                called, _, path_text = name.value.value.rpartition("=") if isinstance(name.value, Scalar) else ("",) * 3
+                beside = basename(path_text)
+                self._add(part, path_text, name=beside)
+                if beside != path_text:
+                    name.value = make.scalar(f"{called}={beside}" if called else beside, "")
+        return kept
 
     def _list(self, part: Part, key: str, item: Item) -> None:
         """Take what a kustomization lists: a part, or a file of objects."""
@@ -301,15 +363,17 @@ class Upstream:
         else:
             part.resources.append(self._take(path, "Kustomization"))
 
-    def _add(self, part: Part, text: str, *, is_yaml: bool = True) -> None:
-        """Add a file of a part, which lies beside its kustomization or below."""
-        path, name = normpath(join(part.source, text)), normpath(text)
-        if name.startswith(("..", "/")) or not self._wide.is_file(path):
+    def _add(self, part: Part, text: str, *, name: str = "") -> None:
+        """Add a file of a part, which lies beside its kustomization or below; one with a ``name`` is not of objects."""
+        path = normpath(join(part.source, text))
+        if normpath(text).startswith(("..", "/")) or not self._wide.is_file(path):
             raise _BeyondPartError(f"{text} does not lie beside the kustomization")
-        part.files[name] = self._wide.read(path)
-        if is_yaml:
+        data = self._wide.read(path)
+        if part.files.setdefault(name or normpath(text), data) != data:
+            raise _BeyondPartError(f"{text} is not the only file of its name")
+        if not name:
             self._wide.documents(path)  # refuses a key that stands twice
-            part.documents[name] = _documents(self._wide.text(path))
+            part.documents[normpath(text)] = _documents(self._wide.text(path))
 
     def _krmfile(self, folder: str) -> Krmfile | None:
         """Read the definitions of a folder; kpt 0.x has them in its Kptfile."""
@@ -354,39 +418,35 @@ def _documents(source: Source) -> list[Document]:
     return [document for document in parse_text(source) if document.root is not None]
 
 
-def _items(root: Node, key: str) -> list[Item]:
-    listed = root.get(key)
-    return list(listed.items) if isinstance(listed, SequenceNode) else []
+def _children(node: Node | None) -> list[Item]:
+    return list(node.items) if isinstance(node, SequenceNode) else []
 
 
-def _beyond(root: MappingNode, kind: str, *, is_leaf: bool) -> Iterator[tuple[Node, str]]:
-    """Yield what a kustomization says more than a part may, and where."""
-    if root.text("kind", default="Kustomization") != kind:
-        yield root, f"it is a {root.text('kind')}"
+def _beyond(root: MappingNode, *, is_leaf: bool) -> Iterator[tuple[Node, str]]:
+    """Yield the fields of a kustomization that no part may have."""
+    defaults = root.mapping(_DEFAULTS)
+    is_merged = defaults and all(entry.name in generator.OPTIONS for entry in defaults.entries)
+    known = {"apiVersion", "kind", *(["namespace"] if is_leaf else []), *([_DEFAULTS] if is_merged else [])}
     for entry in root.entries:
-        is_text = entry.name in ("apiVersion", "kind", *(["namespace"] if is_leaf else []))
-        if not is_text and not (entry.name in _FIELDS and isinstance(entry.value, SequenceNode)):
-            yield entry.key, f"packyard does not compose {entry.name}"
-    for item in _items(root, _GENERATED):
-        options = item.value.get("options") if isinstance(item.value, MappingNode) else None
-        for node, known, path in (
-            (item.value, generator.KEYS, _GENERATED),
-            (options, generator.OPTIONS, f"{_GENERATED}.options"),
-        ):
-            for entry in entries(node):
-                if entry.name not in known:
-                    yield entry.key, f"packyard does not compose {path}.{entry.name}"
+        is_list = entry.name in _FIELDS and isinstance(entry.value, SequenceNode)
+        if not (is_list or entry.name in known or is_null(entry.value)):
+            yield entry.key, entry.name
 
 
 def _patch(key: str, item: Item) -> Item:
     """Return a patch by the fields of today."""
-    if isinstance(item.value, MappingNode) and key != _MERGES:
+    known = ("path", "patch", "target")
+    if (
+        isinstance(item.value, MappingNode)
+        and key != _MERGES
+        and {entry.name for entry in item.value.entries} <= {*known}
+    ):
         patch = Item(make.clone(item.value), 0)
     elif isinstance(item.value, Scalar) and key == _MERGES:
         field = "patch" if "\n" in item.value.value else "path"
         patch = Item(make.mapping("", {field: make.clone(item.value)}), 0)
     else:
-        raise _BeyondPartError(f"{key} has an entry that is no patch")
+        raise _BeyondPartError(f"it has more than {', '.join(known)}")
     patch.head = list(item.head)
     return patch
 
