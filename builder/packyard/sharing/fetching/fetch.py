@@ -66,8 +66,7 @@ def fetch(store: Store, reference: Reference, how: Fetching | None = None, *, pi
     with pointing_to_fsck(store):
         index = _index(store, reference, how, is_pinned=pin is not None or reference.version is not None)
         package = index.named(reference.name)
-        choice = choose(package, reference)
-        entry = choice.entry
+        entry, why = choose(package, reference)
         if pin and not pin.admits(entry.tar, entry.digest):
             found = f"the channel has tar {entry.tar}, file {entry.digest}"
             problem = f"another one is pinned: tar {pin.tar}, file {pin.digest}; {found}"
@@ -75,13 +74,12 @@ def fetch(store: Store, reference: Reference, how: Fetching | None = None, *, pi
             raise IntegrityError(Problem(problem, file=str(entry), hint=hint))
         try:
             data = _file(store, entry, how)
-            attested = provenance.get(store, entry.name, entry.version)
-            proof = verify_bundle(entry, attested, how.trusted, what=str(entry), index=index)
+            proof = verify_bundle(entry, provenance.get(store, entry), how.trusted, what=str(entry), index=index)
         except (NotFoundError, IntegrityError):
             latest = access.read(store, how.trusted, how.memory)
             latest.named(reference.name).get(entry.version)  # removed meanwhile
             raise
-    why = "the version that is pinned" if pin else choice.why
+    why = "the version that is pinned" if pin else why
     return Fetched(bundle=opened(entry, data), entry=entry, why=why, proof=proof, package=package)
 
 

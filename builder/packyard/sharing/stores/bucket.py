@@ -43,7 +43,6 @@ from packyard.sharing.stores.store import (
 )
 
 _PAGE = 1000
-_WRITERS = 8
 #: How often a request that may help is repeated, and a creation that others disturb; seconds before the first one.
 ATTEMPTS, PAUSE = 6, 0.1
 
@@ -68,7 +67,6 @@ _TYPES = {
     ".js": "text/javascript; charset=utf-8",
     ".css": "text/css; charset=utf-8",
     ".json": "application/json",
-    ".txt": "text/plain; charset=utf-8",
     ".sha256": "text/plain; charset=utf-8",
 }
 _BYTES = "application/octet-stream"
@@ -107,7 +105,7 @@ class BucketStore:
             return self._write(key, os.urandom(8), mode)
 
         def wins(mode: Any) -> int:
-            return sum(parallel.each(write, [mode] * _WRITERS, _WRITERS))
+            return sum(parallel.each(write, [mode] * parallel.AT_ONCE))
 
         try:
             if wins("create") != 1 or write("create"):
