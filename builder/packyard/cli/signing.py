@@ -9,6 +9,7 @@ from __future__ import annotations
 import argparse
 import os
 import sys
+from functools import cache
 from getpass import getpass
 
 from packyard.cli import declare, output, preferences
@@ -53,10 +54,10 @@ def key(name: str | None = None) -> Signing | None:
 def publisher(address: str, name: str | None, *, is_trial: bool = False) -> Publisher:
     """Return who writes into a channel, with which key, whom the user trusts there, and what he remembers of it.
 
-    Who only looks what would be done, ``is_trial``, needs no key.
+    Who only looks what would be done, ``is_trial``, needs no key. What is told is told once.
     """
     chosen, memory = None if is_trial else key(name), preferences.memory(address)
-    return Publisher(key=chosen, trusted=preferences.trust(address), memory=memory, tell=output.note)
+    return Publisher(key=chosen, trusted=preferences.trust(address), memory=memory, tell=cache(output.note))
 
 
 def passphrase(file: str) -> bytes:
