@@ -48,10 +48,7 @@ def test_a_yanked_version_is_told_of_where_it_is_fetched(channel: Path, tmp_path
     rows = json.loads(done("list", "--from", channel, "-o", "json"))
     assert [(row["name"], row["version"]) for row in rows] == [("bert", "1.0"), ("gpt", "1.1")]
     other = packyard("yank", "bert@1.1", "--reason", "other", "--from", channel)
-    assert (other.returncode, "error: bert@1.1 is yanked: diverges (a reason never changes)\n" in other.stderr) == (
-        1,
-        True,
-    )
+    assert (other.returncode, other.stderr) == (1, "error: bert@1.1 is yanked: diverges (a reason never changes)\n")
     undo = packyard("yank", "bert@1.1", "--undo", "--from", channel)
     assert (undo.returncode, "a yank stays" in undo.stderr) == (2, True)
 

@@ -17,6 +17,8 @@ from packyard.using.upgrade.difference import Files
 
 Packages = dict[str, Files]
 _SOURCES = ("package.yaml", WORKSPACE)
+#: How the files of packyard itself begin in a package.
+_OURS = (".packyard-", RECEIPT)
 
 
 def read(word: str, channel: str | None) -> Packages:
@@ -66,7 +68,7 @@ def files(folder: Path) -> Files:
         folders[:] = [
             name for name in folders if name[0] != "." or any(path.startswith(f"{start}{name}/") for path in listed)
         ]
-        for path in [start + name for name in names if start + name in listed or not _is_ours(name)]:
+        for path in [start + name for name in names if start + name in listed or not name.startswith(_OURS)]:
             by_path[path] = tree.read(path)
             size += len(by_path[path])
             if len(by_path) > LIMITS.entries or size > LIMITS.total_size:
@@ -81,7 +83,3 @@ def _listed(folder: Path) -> Collection[str]:
         return untarred.read(folder).described.files
     except PackyardError:
         return ()
-
-
-def _is_ours(name: str) -> bool:
-    return name.startswith(".packyard-") or name == RECEIPT

@@ -9,6 +9,7 @@ from __future__ import annotations
 import argparse
 import os
 import sys
+from functools import cache
 from getpass import getpass
 
 from packyard.cli import declare, output, preferences
@@ -42,23 +43,21 @@ def key(name: str | None = None) -> Signing | None:
             raise UsageError(f"{KEY} is set, and empty: nothing would be signed ({hint})")
         return SigningKey.parse(data, passphrase(KEY) if is_encrypted(data) else None, file=KEY)
     ring = preferences.keyring()
-    names = [name] if name else ring.signing_names() if ring else []
+    names = [name] if name else ring.signing_names()
     if len(names) > 1:
         raise UsageError(f"you have several keys; choose one by --key: {', '.join(names)}")
     if names and not name:
         output.note(f"signing with {names[0]}, your only key")
-    return preferences.own_keyring().signing(names[0], passphrase) if names else None
+    return ring.signing(names[0], passphrase) if names else None
 
 
 def publisher(address: str, name: str | None, *, is_trial: bool = False) -> Publisher:
     """Return who writes into a channel, with which key, whom the user trusts there, and what he remembers of it.
 
-    That nothing is signed is told, unless it ``is_trial``, which needs no key.
+    Who only looks what would be done, ``is_trial``, needs no key. What is told is told once.
     """
     chosen, memory = None if is_trial else key(name), preferences.memory(address)
-    if not (chosen or is_trial):
-        output.note("not signed: nobody can tell who published it; to sign the next time: packyard keys new NAME")
-    return Publisher(key=chosen, trusted=preferences.trust(address), memory=memory, tell=output.note)
+    return Publisher(key=chosen, trusted=preferences.trust(address), memory=memory, tell=cache(output.note))
 
 
 def passphrase(file: str) -> bytes:

@@ -46,7 +46,7 @@ class Untarred:
         problems: Sequence[Problem] = [Problem(f"is not that of {self.name} in {source}", file=where)]
         try:
             bundle = bundles.find(Reference.parse(self.name), source)
-            if self._is_of(bundle):
+            if bundle.manifest.to_bytes() == self.data:
                 return bundle
         except PackyardError as error:
             problems = error.problems
@@ -56,19 +56,15 @@ class Untarred:
         hint = f"where did you get it? --from CHANNEL; or name the file: {typed}"
         raise InputError(*problems, Problem(message, file=str(self.folder), hint=hint))
 
-    def _is_of(self, bundle: Bundle) -> bool:
-        return bundle.manifest.to_bytes() == self.data
-
     def kept(self) -> Bundle | None:
         """Return the bundle with the receipt's digest, if it was fetched and is kept."""
         if self.receipt is None or self.receipt.version != self.described.version:
             return None
         from packyard.cli.channels import bundle_cache
 
-        cache = bundle_cache()
-        data = cache.get(self.receipt.digest) if cache else None
+        data = bundle_cache().get(self.receipt.digest)
         bundle = Bundle.open(data, what=self.name) if data else None
-        return bundle if bundle and self._is_of(bundle) else None
+        return bundle if bundle and bundle.manifest.to_bytes() == self.data else None
 
 
 def channel(folder: Path, received: Receipt | None, flag: str | None) -> Setting:

@@ -96,9 +96,9 @@ class IndexEntry:
         return f"{self.name}@{self.version}"
 
 
-def bundle_key(name: str, version: str, end: str = "") -> str:
-    """Return the key of a bundle: the address that users type, below that of the channel; or of what is beside it."""
-    return f"{version}/{name}.tar.gz{end}"
+def bundle_key(name: str, version: str) -> str:
+    """Return the key of a bundle: the address that users type, below that of the channel."""
+    return f"{version}/{name}.tar.gz"
 
 
 def _needs(bundle: Bundle) -> tuple[str, ...]:

@@ -9,7 +9,6 @@ from __future__ import annotations
 import argparse
 
 from packyard.cli.running import clusters
-from packyard.cli.running.clusters import INTERRUPTED
 from packyard.core.errors import InputError, Problem
 from packyard.core.kubernetes.lenient import mapping, mappings, text
 from packyard.running.runs.kubectl import Kubectl
@@ -30,7 +29,7 @@ def run(arguments: argparse.Namespace) -> int:
     try:
         return client.attach("port-forward", f"pod/{pod.name}", arguments.port or _port(client, pod))
     except KeyboardInterrupt:
-        return INTERRUPTED
+        return clusters.INTERRUPTED
 
 
 def _port(client: Kubectl, pod: PodStatus) -> str:

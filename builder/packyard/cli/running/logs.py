@@ -17,7 +17,6 @@ import time
 from packyard.cli import declare, output
 from packyard.cli.rows import Rows
 from packyard.cli.running import clusters
-from packyard.cli.running.clusters import INTERRUPTED
 from packyard.core.errors import InputError, UsageError
 from packyard.running.runs import events, status
 from packyard.running.runs import record as records
@@ -66,7 +65,7 @@ def run(arguments: argparse.Namespace) -> int:
     try:
         return _read(client, arguments, records.read_last(client, arguments.run), reading)
     except KeyboardInterrupt:
-        return INTERRUPTED
+        return clusters.INTERRUPTED
     finally:
         reading.close()
 

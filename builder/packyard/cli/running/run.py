@@ -17,7 +17,6 @@ import argparse
 from packyard.cli import declare, output, packages
 from packyard.cli import main as command_line
 from packyard.cli.running import clusters, deploy
-from packyard.cli.running.clusters import INTERRUPTED
 from packyard.running.runs.kubectl import Kubectl
 
 
@@ -40,12 +39,12 @@ def run(arguments: argparse.Namespace) -> int:
 
 def _followed(client: Kubectl, run: str) -> int:
     """Print the log of a run, which goes on if that is interrupted or fails."""
-    words, code = ("logs", run, "--follow"), INTERRUPTED
+    words, code = ("logs", run, "--follow"), clusters.INTERRUPTED
     output.note(f"$ {client.packyard(*words)}")
     try:
         code = command_line.run([*words, "-n", client.namespace, *client.typed])
     finally:
-        if code == INTERRUPTED:
+        if code == clusters.INTERRUPTED:
             again, ending = client.packyard(*words), client.packyard("undeploy", run)
             output.notice(f"run {run} goes on; {again} follows it again, {ending} ends it")
     return code

@@ -7,7 +7,7 @@ The newest is first.
 from __future__ import annotations
 
 import argparse
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 from packyard.cli import output
 from packyard.cli.rows import Rows
@@ -64,31 +64,28 @@ def _run_row(run_status: RunStatus) -> tuple[str, ...]:
 
 def _show_one(run_status: RunStatus) -> None:
     for name, text in _facts(run_status):
-        output.line(f"{name:<10}{text}")
+        if text:
+            output.line(f"{name:<10}{text}")
     if run_status.pods:
         output.line()
         output.table(_PODS, [_pod_row(pod) for pod in run_status.pods])
 
 
-def _facts(run_status: RunStatus) -> Iterator[tuple[str, str]]:
-    record = run_status.record
-    yield "run", record.run
-    if record.package:
-        yield "package", f"{_package(run_status)}, {record.use_case}"
-    yield "state", run_status.state
-    if run_status.reason:
-        yield "reason", run_status.reason
-    if run_status.roles:
-        yield "pods", clusters.counted(run_status.roles)
-    yield "deployed", f"{clusters.age(record.when)} ago by {record.who or 'somebody'}, record {record.number}"
-    for place in run_status.results:
-        yield "results", place
-    if record.values:
-        yield "values", " ".join(f"{name}={shown(value)}" for name, value in sorted(record.values.items()))
-    if record.options:
-        yield "options", ", ".join(record.options)
-    for reference in run_status.missing:
-        yield "missing", str(reference)
+def _facts(run_status: RunStatus) -> Sequence[tuple[str, str]]:
+    """Return what there is to say of a run, as far as there is something."""
+    record, since = run_status.record, clusters.age(run_status.record.when)
+    return [
+        ("run", record.run),
+        ("package", f"{_package(run_status)}, {record.use_case}" if record.package else ""),
+        ("state", run_status.state),
+        ("reason", run_status.reason),
+        ("pods", clusters.counted(run_status.roles)),
+        ("deployed", f"{since} ago by {record.who or 'somebody'}, record {record.number}"),
+        *(("results", place) for place in run_status.results),
+        ("values", " ".join(f"{name}={shown(value)}" for name, value in sorted(record.values.items()))),
+        ("options", ", ".join(record.options)),
+        *(("missing", str(reference)) for reference in run_status.missing),
+    ]
 
 
 def _pod_row(pod: PodStatus) -> tuple[str, ...]:

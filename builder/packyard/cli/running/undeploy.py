@@ -14,7 +14,6 @@ from functools import partial
 from packyard.cli import declare, output
 from packyard.cli.rows import Rows
 from packyard.cli.running import clusters
-from packyard.cli.running.clusters import REFERENCE
 from packyard.core.errors import InputError, PackyardError, Problem, UnavailableError, UsageError, refuse
 from packyard.core.kubernetes.lenient import finalizers
 from packyard.running.runs import look, undeploy
@@ -24,7 +23,7 @@ from packyard.running.runs.record import RunRecord
 from packyard.running.runs.run import Object, Reference
 from packyard.running.runs.undeploy import Removal
 
-ROWS = Rows("run", f"run, namespace, records, deleted ({REFERENCE}), stayed ({REFERENCE})")
+ROWS = Rows("run", f"run, namespace, records, deleted ({clusters.REFERENCE}), stayed ({clusters.REFERENCE})")
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -43,7 +42,8 @@ def run(arguments: argparse.Namespace) -> int:
     client = clusters.find(arguments)
     chosen = _chosen(client, arguments)
     removal = undeploy.find(client, chosen)
-    _ask(client, arguments, chosen, removal)
+    if not arguments.yes:
+        _ask(client, chosen, removal, is_named=bool(arguments.runs))
     _delete(client, arguments, removal)
     ROWS.show([_row(client, name, listed, removal) for name, listed in chosen.items()], arguments.output)
     for reference in removal.lasting:
@@ -64,14 +64,9 @@ def _chosen(client: Kubectl, arguments: argparse.Namespace) -> dict[str, list[Ru
     return chosen
 
 
-def _ask(
-    client: Kubectl, arguments: argparse.Namespace, chosen: Mapping[str, Sequence[RunRecord]], removal: Removal
-) -> None:
+def _ask(client: Kubectl, chosen: Mapping[str, Sequence[RunRecord]], removal: Removal, *, is_named: bool) -> None:
     """Ask before runs are deleted that were not named, or were deployed by somebody else."""
-    if arguments.yes:
-        return
-    who = client.who()
-    if arguments.runs and all(listed[-1].who == who for listed in chosen.values()):
+    if is_named and {listed[-1].who for listed in chosen.values()} == {client.who()}:
         return
     for name, listed in chosen.items():
         output.note(f"{name}: deployed by {listed[-1].who or 'somebody'} at {listed[-1].when}")

@@ -91,9 +91,8 @@ def _options(root_dir: Path, packages: Sequence[str]) -> list[Listing]:
             heading = option.files.where + option.name
             names = option.setters.keys()
             rules = [row for row in list_rules(option.files) if not names.isdisjoint(row.rule.names)] if names else []
-            by_heading[heading] = Listing(
-                heading, root_dir, option.files, in_order(option.listed), rules, is_option=True
-            )
+            setters = in_order(option.listed)
+            by_heading[heading] = Listing(heading, root_dir, option.files, setters, rules, is_option=True)
     return list(by_heading.values())
 
 

@@ -17,7 +17,7 @@ from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 
 from packyard.core import ending
-from packyard.core.errors import ConflictError, InputError, PackyardError, Problem, UnavailableError
+from packyard.core.errors import ConflictError, InputError, PackyardError, Problem, UnavailableError, refuse
 from packyard.core.files import atomic, inplace, notice, regular
 from packyard.core.files.steps import Step, StepLog
 
@@ -195,10 +195,8 @@ def _prepare(changes: Sequence[FileChange]) -> list[FileChange]:
         for folder in sorted({os.path.dirname(change.file) for change in changes})
         if not os.access(folder, os.W_OK | os.X_OK)
     ]
-    if changed:
-        raise ConflictError(*changed)
-    if problems:
-        raise UnavailableError(*problems)
+    refuse(changed, ConflictError)
+    refuse(problems, UnavailableError)
     return [change for change in changes if change.state is None or linked.get(change.state[:2], change) is change]
 
 

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 from packyard.core.errors import InputError, Problem
 from packyard.core.files import regular
@@ -75,14 +75,10 @@ def referred(root: Node | None, fields: Sequence[str] = LISTED) -> Iterator[str]
         yield from (item.value if isinstance(item, Scalar) else "" for item in items(listed))
 
 
-def may_call(text: str, name: str, roots: Iterable[MappingNode]) -> bool:
+def may_call(text: str, name: str, roots: Sequence[MappingNode]) -> bool:
     """Say whether a text is the name of an object, also as the prefixes and suffixes of kustomizations lengthen it."""
-    begins, ends = [], []
-    for root in roots:
-        begins.append(re.escape(root.text("namePrefix")))
-        ends.append(re.escape(root.text("nameSuffix")))
-    pattern = f"(?:{'|'.join(begins)})*{re.escape(name)}(?:{'|'.join(ends)})*"
-    return re.fullmatch(pattern, text) is not None
+    before, behind = ("|".join(re.escape(root.text(key)) for root in roots) for key in ("namePrefix", "nameSuffix"))
+    return re.fullmatch(f"(?:{before})*{re.escape(name)}(?:{behind})*", text) is not None
 
 
 def images(root: MappingNode) -> Iterator[tuple[str, dict[str, str]]]:

@@ -48,7 +48,7 @@ _TEMPLATE = ("spec/template/spec",)
 _JOB_SETS = "spec/replicatedJobs/*/template/spec/template/spec"
 _RAY = ("headGroupSpec/template/spec", "workerGroupSpecs/*/template/spec")
 #: The pods of a kind; ``*`` stands for each field or item.
-_PODS: Mapping[Kind, tuple[str, ...]] = {
+PODS: Mapping[Kind, tuple[str, ...]] = {
     (CORE, "Pod"): ("spec",),
     (CORE, "PodTemplate"): ("template/spec",),
     **dict.fromkeys(of(APPS, "DaemonSet", "Deployment", "ReplicaSet", "StatefulSet"), _TEMPLATE),
@@ -164,14 +164,14 @@ class Pod(Generic[M]):
 
 def knows(kind: Kind) -> bool:
     """Say whether the table has a kind, whose pods are then known whole."""
-    return kind in _PODS
+    return kind in PODS
 
 
 def are_known(root: Mapping[str, Any] | MappingNode) -> bool:
     """Say whether pods are made as they stand in an object, by what is known of its kind."""
     kind = group_of(_text(_get(root, "apiVersion"))), _text(_get(root, "kind"))
     is_whole = kind in ((CORE, "List"), (TRAINER, "TrainJob"))  # whose items and overrides are what they are
-    return kind in _PODS or kind in _WORKFLOWS or is_whole
+    return kind in PODS or kind in _WORKFLOWS or is_whole
 
 
 def find(root: M) -> list[Pod[M]]:
@@ -191,8 +191,8 @@ def _find(value: Any, path: Path, chain: Chain[Any]) -> Iterator[Pod[Any]]:
         kind = group_of(_text(_get(value, "apiVersion"))), _text(_get(value, "kind"))
         if kind == CUSTOM or kind[0].endswith(_OF_POLICIES):  # which only look like objects
             return
-        if kind in _PODS:
-            yield from (Pod(end) for pattern in _PODS[kind] for end in _follow(chain, pattern))
+        if kind in PODS:
+            yield from (Pod(end) for pattern in PODS[kind] for end in _follow(chain, pattern))
             return
         if kind in _WORKFLOWS:
             for pattern in _ARGO_TEMPLATES:

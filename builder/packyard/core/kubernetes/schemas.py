@@ -156,16 +156,16 @@ def kubernetes(version: str) -> Judge:
 @cache
 def operators() -> tuple[Judge, ...]:
     """Return a judge for each version of each operator, oldest first."""
-    return tuple(sorted(_read("custom_resources.json"), key=lambda judge: _number(judge.version)))
+    return tuple(_read("custom_resources.json"))
 
 
 @cache
 def _kubernetes() -> dict[str, Judge]:
-    judges = {judge.version: judge for judge in _read("kubernetes_schemas.json")}
-    return {version: judges[version] for version in sorted(judges, key=_number)}
+    return {judge.version: judge for judge in _read("kubernetes_schemas.json")}
 
 
 def _read(name: str) -> Iterator[Judge]:
+    """Yield the judges of a file, the oldest versions first."""
     table = json.loads(pathlib.Path(__file__).with_name(name).read_bytes())
     kinds: dict[tuple[str, str], dict[str, str]] = {}
     for kind, by_name in table["kinds"].items():
@@ -173,7 +173,7 @@ def _read(name: str) -> Iterator[Judge]:
             for version, number in versions.items():
                 kinds.setdefault((judge, version), {})[kind] = number
     definitions = Definitions(table["$defs"])
-    for (judge, version), served in kinds.items():
+    for (judge, version), served in sorted(kinds.items(), key=lambda item: _number(item[0][1])):
         parts = {part: versions[version] for part, versions in table.get("parts", {}).items()}
         yield Judge(judge, version, served, definitions, parts)
 

@@ -9,7 +9,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from packyard.core.yaml.edit import Reading
 from packyard.core.yaml.node import MappingNode, Node, Scalar, SequenceNode
@@ -61,6 +61,13 @@ def literal(text: str) -> Written | None:
     ends = len(text) - len(body)
     header = f"|{'-' if not ends else '' if ends == 1 else '+'}"
     return Written(double_quoted(text), text, (header, *body.split("\n"), *[""] * (ends - 1)))
+
+
+def tree(value: object, leaf: Callable[[Any], Tree]) -> Tree:
+    """Return a value as what is to be written; ``leaf`` makes that of what is neither a mapping nor a list."""
+    if isinstance(value, dict):
+        return {key: tree(member, leaf) for key, member in value.items()}
+    return [tree(member, leaf) for member in value] if isinstance(value, list) else leaf(value)
 
 
 def in_brackets(tree: Tree, key: Callable[[str], str] = lexeme) -> Written:

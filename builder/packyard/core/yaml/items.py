@@ -46,12 +46,9 @@ def match(old: Sequence[object], new: Sequence[object]) -> list[int | None]:
     same: list[int | None] = []
     behind = 0
     for item in new:
-        try:
-            behind = old.index(item, behind) + 1
-        except ValueError:
-            same.append(None)
-        else:
-            same.append(behind - 1)
+        place = old.index(item, behind) if item in old[behind:] else None
+        same.append(place)
+        behind = behind if place is None else place + 1
     return same
 
 

@@ -15,7 +15,6 @@ import json
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from functools import partial
 from hashlib import sha256
 from typing import TypeVar
 
@@ -37,7 +36,6 @@ MANY, ONE = "many", "one"
 MOST = 256  # packages of a shard
 _KIND, _SHARD = "Index", "Shard"
 _PREDICATE = "urn:packyard:index:v1"
-_AT_ONCE = 8
 _NEAR = 16  # shards to look for the nearest name
 
 _T = TypeVar("_T")
@@ -140,12 +138,12 @@ class Index:
 
     def rows(self) -> Iterator[Summary]:
         """Yield what is listed of every package, in no order; several shards are read at a time."""
-        parts = parallel.stream(self.shard, self.shards, _AT_ONCE) if self.shards else [self.listed]
+        parts = parallel.stream(self.shard, self.shards) if self.shards else [self.listed]
         return (row for part in parts for row in part.values())
 
     def packages(self) -> Iterator[Package]:
         """Yield every package, in no order; several records are read at a time."""
-        return parallel.stream(self.record, self.rows(), _AT_ONCE)
+        return parallel.stream(self.record, self.rows())
 
     @property
     def entries(self) -> tuple[IndexEntry, ...]:
@@ -345,8 +343,8 @@ def _cut(prefix: str, part: Mapping[str, Summary]) -> dict[str, Mapping[str, Sum
 
 def _summaries(value: object) -> Mapping[str, Summary]:
     """Read what is listed by name."""
-    rows = Record(value)
-    return {name: rows.take(name, partial(Summary.parse, name)) for name in rows.rest()}
+    rows = map_of(Record)(value)
+    return map_of(object_of(Summary))({name: {**row.rest(), "name": name} for name, row in rows.items()})
 
 
 def _documents(part: Mapping[str, Summary]) -> dict[str, object]:

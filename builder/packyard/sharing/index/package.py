@@ -161,11 +161,6 @@ class Summary:
             needs=leading.needs,
         )
 
-    @classmethod
-    def parse(cls, name: str, value: object) -> Summary:
-        """Read what an index lists under a name."""
-        return Record({**Record(value).rest(), "name": name}).take_all(cls)
-
     def document(self) -> dict[str, object]:
         """Return the JSON that `parse` reads."""
         fields: dict[str, object] = record.document(self)
@@ -196,26 +191,18 @@ def short(title: str) -> str:
 NO_VERSIONS = Package(name="")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Choice:
-    """A published bundle, and why it was chosen."""
-
-    entry: IndexEntry
-    why: str
-
-
-def choose(package: Package, wanted: Reference) -> Choice:
-    """Choose what is asked for, or raise `InputError`, naming what there is.
+def choose(package: Package, wanted: Reference) -> tuple[IndexEntry, str]:
+    """Return what is asked for, and why it is that one, or raise `InputError`, naming what there is.
 
     Without a version, and as ``latest``, it is the highest that is not a pre-release, or the highest if all are. One
     that is yanked is chosen only if its version is asked for.
     """
     if wanted.version is not None:
-        return Choice(entry=package.get(wanted.version), why="the version that was asked for")
+        return package.get(wanted.version), "the version that was asked for"
     yanked = list[IndexEntry]()
     for entry in package.newest(wanted.admits):
         if not entry.yanked:
-            return Choice(entry=entry, why=_why(wanted, package, entry, yanked))
+            return entry, _why(wanted, package, entry, yanked)
         yanked.append(entry)
     raise InputError(_nothing(package, wanted, yanked))
 

@@ -27,7 +27,6 @@ if TYPE_CHECKING:
 
 _CLOSED = "_closed_"
 _SHARD = re.compile(r"_([0-9]{1,4})_of_([0-9]{1,4})")
-_AT_ONCE = 8
 
 
 class Versions(Mapping[str, IndexEntry]):
@@ -50,7 +49,7 @@ class Versions(Mapping[str, IndexEntry]):
 
     def values(self) -> ValuesView[IndexEntry]:
         """Return all entries, which are read several at a time."""
-        entries = parallel.each(self.get, list(self), _AT_ONCE)
+        entries = parallel.each(self.get, list(self))
         return {entry.version: entry for entry in entries if entry}.values()
 
 
@@ -74,7 +73,7 @@ class RegistryIndex(Index):
             package = self.known(name)
             return Summary.of(package, Digest("")) if package.latest or package.every else None
 
-        return filter(None, parallel.stream(row, self.registry.names, _AT_ONCE))
+        return filter(None, parallel.stream(row, self.registry.names))
 
     def packages(self) -> Iterator[Package]:
         """Yield every package."""
@@ -127,7 +126,7 @@ class RegistryIndex(Index):
 
     def written(self) -> RegistryIndex:
         """Write what is changed, and return the index as it is then."""
-        parallel.each(lambda write: write(), self.writes, _AT_ONCE)
+        parallel.each(lambda write: write(), self.writes)
         return self.of(self.registry)
 
 

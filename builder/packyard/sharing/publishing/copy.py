@@ -21,13 +21,12 @@ from packyard.core.digest import Digest
 from packyard.core.errors import ConflictError, Problem
 from packyard.core.work import parallel
 from packyard.sharing.entry import SBOM, IndexEntry
-from packyard.sharing.fetching.fetch import Fetching, whole
-from packyard.sharing.fetching.verify import verify_bundle, with_sbom
+from packyard.sharing.fetching.fetch import Fetching, verify_bundle, whole, with_sbom
 from packyard.sharing.index import access
 from packyard.sharing.index.access import UNSIGNED, Publisher
 from packyard.sharing.index.index import KEY, Index
 from packyard.sharing.index.package import choose
-from packyard.sharing.publishing.publish import AT_ONCE, Upload, check_place, compare
+from packyard.sharing.publishing.publish import Upload, check_place, compare
 from packyard.sharing.publishing.withdrawal import clear
 from packyard.sharing.stores import as_registry, put_all
 from packyard.sharing.stores.store import Store, get_or_none, pointing_to_fsck
@@ -51,7 +50,7 @@ def _named(listed: Index, reference: Reference) -> Iterable[IndexEntry]:
     package = listed.named(reference.name)
     if reference == Reference(name=reference.name):
         return package.entries
-    choice = choose(package, reference).entry  # refuses what there is not
+    choice, _ = choose(package, reference)  # refuses what there is not
     if reference.choice[:1] in ("^", "~"):
         return [entry for entry in package.entries if reference.admits(entry.version)]
     return [choice]
@@ -82,8 +81,10 @@ def copy(
     publisher = by() if is_own or before.channel not in ("", listed.channel) else None
     if publisher:
         before = publisher.current(target)
-    else:
-        _check_follows(target, before, listed)
+    elif before.number > listed.number or (before.number == listed.number and before.data != listed.data):
+        problem = f"has number {before.number} of this channel, and the source number {listed.number}"
+        hint = "copy in the other direction, or into an empty place"
+        raise ConflictError(Problem(problem, file=target.address, hint=hint))
     check_place(target, before, [entry.key for entry in entries])
     if publisher and not before.number:
         before = publisher.commit(target, lambda index: index, before=before)
@@ -100,7 +101,6 @@ def copy(
     written = parallel.each(
         lambda upload: upload.write(target, attest, NOBODY),
         compare(target, uploads, before),
-        AT_ONCE,
         lambda place: done(place + 1, len(missing)),
     )
     outcomes = {str(each): (each, "removed" if str(each) in gone else "unchanged") for each in entries}
@@ -114,14 +114,6 @@ def copy(
         target.swap(KEY, listed.data, Digest.of(before.data) if before.data else None)
         clear(target, {entry.key for package in listed.packages() for entry in package.removed})
     return [*outcomes.values()]
-
-
-def _check_follows(target: Store, before: Index, listed: Index) -> None:
-    """Refuse to go back in a mirror."""
-    if before.number > listed.number or (before.number == listed.number and before.data != listed.data):
-        problem = f"has number {before.number} of this channel, and the source number {listed.number}"
-        hint = "copy in the other direction, or into an empty place"
-        raise ConflictError(Problem(problem, file=target.address, hint=hint))
 
 
 def _with(index: Index, listed: Index, entries: Sequence[IndexEntry]) -> Index:
@@ -139,7 +131,7 @@ def _with(index: Index, listed: Index, entries: Sequence[IndexEntry]) -> Index:
 def _attested(store: Store, listed: Index, entry: IndexEntry, how: Fetching) -> Mapping[str, bytes]:
     """Return the SBOM and the provenance, which have to be about this file and to belong together."""
     with pointing_to_fsck(store):
-        attested = provenance.get(store, entry.name, entry.version)
+        attested = provenance.get(store, entry)
         proof = verify_bundle(entry, attested, how.trusted, what=str(entry), index=listed)
         sbom = get_or_none(store, entry.beside(SBOM), limit=provenance.LIMIT)
         if sbom is not None and proof.provenance and proof.provenance.sbom:

@@ -33,8 +33,6 @@ from packyard.sharing.stores.store import FOLDER, MissingStoreError, Store
 from packyard.sharing.trust import provenance
 from packyard.sharing.trust.keys import Trust
 
-AT_ONCE = 8  # bundles that are in memory
-
 #: Returns what is known of a published file: objects by their keys, in the order of their writing.
 Attest = Callable[[IndexEntry], Mapping[str, bytes]]
 
@@ -125,7 +123,7 @@ def publish(
     uploads = compare(store, bundles, before)
     if not before.number:  # so that another first publisher does not meet bundles without an index
         before = by.commit(store, lambda index: index, before=before)
-    outcomes = parallel.each(lambda upload: upload.write(store, attest, by.own), uploads, AT_ONCE, done)
+    outcomes = parallel.each(lambda upload: upload.write(store, attest, by.own), uploads, done)
 
     def change(index: Index) -> Index:
         index = index.add(*(entry for entry, _ in outcomes))
@@ -149,7 +147,7 @@ def compare(store: Store, bundles: Sequence[Upload], before: Index) -> list[Uplo
             entry = listed or _published(store, entry)
         return replace(upload, entry=entry, present=present, is_listed=before.lists(entry))
 
-    uploads = parallel.each(look, bundles, AT_ONCE)
+    uploads = parallel.each(look, bundles)
     before.add(*(upload.entry for upload in uploads))
     return uploads
 

@@ -20,12 +20,10 @@ from packyard.sharing.stores.store import Store
 if TYPE_CHECKING:
     from packyard.sharing.stores.oci.channel import OCIStore
 
-_AT_ONCE = 8
-
 
 def put_all(store: Store, objects: Iterable[tuple[str, bytes]]) -> None:
     """Create immutable objects, in any order, several at a time."""
-    parallel.each(lambda pair: store.put(*pair), list(objects), _AT_ONCE)
+    parallel.each(lambda pair: store.put(*pair), list(objects))
 
 
 def as_registry(store: Store) -> OCIStore | None:

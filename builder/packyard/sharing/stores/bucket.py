@@ -43,7 +43,6 @@ from packyard.sharing.stores.store import (
 )
 
 _PAGE = 1000
-_WRITERS = 8
 #: How often a request that may help is repeated, and a creation that others disturb; seconds before the first one.
 ATTEMPTS, PAUSE = 6, 0.1
 
@@ -68,7 +67,6 @@ _TYPES = {
     ".js": "text/javascript; charset=utf-8",
     ".css": "text/css; charset=utf-8",
     ".json": "application/json",
-    ".txt": "text/plain; charset=utf-8",
     ".sha256": "text/plain; charset=utf-8",
 }
 _BYTES = "application/octet-stream"
@@ -107,7 +105,7 @@ class BucketStore:
             return self._write(key, os.urandom(8), mode)
 
         def wins(mode: Any) -> int:
-            return sum(parallel.each(write, [mode] * _WRITERS, _WRITERS))
+            return sum(parallel.each(write, [mode] * parallel.AT_ONCE))
 
         try:
             if wins("create") != 1 or write("create"):
@@ -119,7 +117,6 @@ class BucketStore:
 
     def put(self, key: str, data: bytes) -> None:
         """Create an object; see `Store.put`."""
-        check_key(key)
         for attempt in range(ATTEMPTS):
             # What the server refused may be a creation that was never answered, or one under way that may fail yet.
             look = attempt or not self.is_conditional
@@ -133,7 +130,6 @@ class BucketStore:
 
     def get(self, key: str, *, limit: int = LIMIT) -> bytes:
         """Return an object's bytes; see `Store.get`."""
-        check_key(key)
         return self._got(key, limit)[0]
 
     def _got(self, key: str, limit: int) -> tuple[bytes, Any]:
@@ -169,7 +165,6 @@ class BucketStore:
 
     def swap(self, key: str, data: bytes, expected: Digest | None) -> None:
         """Replace an object; see `Store.swap`."""
-        check_key(key)
         current, version = self._found(key)
         check_expected(self._place(key), current, expected)
         if not self._write(key, data, version or "create"):
@@ -177,7 +172,6 @@ class BucketStore:
 
     def remove(self, key: str) -> None:
         """Remove an object; see `Store.remove`."""
-        check_key(key)
         with suppress(NotFoundError):
             self._ask(self._place(key), lambda bucket: obstore.delete(bucket, key))
 
@@ -256,6 +250,7 @@ class BucketStore:
         return refused(*reason(detail))
 
     def _place(self, key: str) -> str:
+        check_key(key)
         return f"{self.address}/{key}"
 
 

@@ -53,7 +53,7 @@ _SHORT = {"AZURE_STORAGE_ACCOUNT": "account_name", "AZURE_STORAGE_KEY": "account
 def open_s3(address: str) -> BucketStore:
     """Open a bucket of AWS, which promises all, or of another server of S3, which promises nothing."""
     name, prefix = _parse(address)
-    profile = _profile()
+    profile, who = _profile()
     server = _first(*_ENDPOINTS) or str(profile.get("endpoint_url", ""))
     endpoint, own_host = _host(server, name, profile)
     region = _first(*_REGIONS) or profile.get("region") or "us-east-1"
@@ -62,7 +62,7 @@ def open_s3(address: str) -> BucketStore:
         check_authorities(trusted, "ca_bundle of the AWS profile")
     settings: dict[str, Any] = {"region": region, "disable_bulk_delete": True, "prefix": prefix or None, **own_host}
     settings |= _client(endpoint, trusted)
-    made = _opened(lambda: S3Store(name, **settings, **_credentials(profile)), address)
+    made = _opened(partial(S3Store, name, **settings, **who), address)
     return BucketStore(
         address=address.rstrip("/"),
         is_conditional=not server,
@@ -73,31 +73,27 @@ def open_s3(address: str) -> BucketStore:
     )
 
 
-def _profile() -> Mapping[str, Any]:
-    """Return the settings of the profile that is chosen, as AWS's own library reads them; none without it."""
+def _profile() -> tuple[Mapping[str, Any], Mapping[str, Any]]:
+    """Return the settings of the profile that is chosen, and obstore's for who asks, as AWS's own library reads it.
+
+    What is in the environment, and roles, obstore finds itself.
+    """
     if not any(map(os.environ.get, _PROFILES)) and not Path("~/.aws").expanduser().is_dir():
-        return {}
+        return {}, {}
     from botocore.exceptions import BotoCoreError
     from botocore.session import Session  # takes long to import
-
-    try:
-        settings: Mapping[str, Any] = Session().get_scoped_config()
-        return settings
-    except BotoCoreError as error:
-        raise InputError(Problem(f"AWS profile: {error}", hint="see AWS_PROFILE, and ~/.aws/config")) from None
-
-
-def _credentials(profile: Mapping[str, Any]) -> dict[str, Any]:
-    """Return obstore's settings for who is asking; what is in the environment, and roles, it finds itself."""
-    is_unsigned = os.environ.get("AWS_SKIP_SIGNATURE", "").lower() in _TRUE
-    if not profile or is_unsigned or any(map(os.environ.get, _GIVEN)):
-        return {}
-    from botocore.session import Session
     from obstore.auth.boto3 import Boto3CredentialProvider
 
-    with suppress(ValueError):  # the profile has no credentials
-        return {"credential_provider": Boto3CredentialProvider(Session())}
-    return {}
+    session, who = Session(), dict[str, Any]()
+    try:
+        settings: Mapping[str, Any] = session.get_scoped_config()
+        is_unsigned = os.environ.get("AWS_SKIP_SIGNATURE", "").lower() in _TRUE
+        if settings and not is_unsigned and not any(map(os.environ.get, _GIVEN)):
+            with suppress(ValueError):  # the profile has no credentials
+                who["credential_provider"] = Boto3CredentialProvider(session)
+    except BotoCoreError as error:
+        raise InputError(Problem(f"AWS profile: {error}", hint="see AWS_PROFILE, and ~/.aws/config")) from None
+    return settings, who
 
 
 def _host(endpoint: str, name: str, profile: Mapping[str, Any]) -> tuple[str, dict[str, Any]]:

@@ -120,7 +120,9 @@ class Keyring:
                 return self.public(text)
             hint = "name the file of a public key, such as NAME.pub.pem, which its publisher hands out"
             raise InputError(Problem("no such file", file=text, hint=hint))
-        return replace(PublicKey.parse(regular.read(text, limit=LIMIT), file=text), name=_name_of(text))
+        name = text.rpartition("/")[2].removesuffix(".pem").removesuffix(".pub")
+        key = PublicKey.parse(regular.read(text, limit=LIMIT), file=text)
+        return replace(key, name=name if _NAME.fullmatch(name) else "key")
 
     def trust(self, channel: str, signatories: Sequence[Signatory]) -> None:
         """Trust these keys and identities for a channel, in place of those that were trusted for it."""
@@ -172,10 +174,5 @@ class Keyring:
             file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
             atomic.write(str(file), data, mode=mode, durable=True)
         except OSError as error:
-            raise UnavailableError(Problem(f"cannot be written: {error.strerror}", file=str(file))) from error
-
-
-def _name_of(file: str) -> str:
-    """Return the name of a key from that of its file."""
-    name = file.rpartition("/")[2].removesuffix(".pem").removesuffix(".pub")
-    return name if _NAME.fullmatch(name) else "key"
+            problem, hint = f"cannot be written: {error.strerror}", "XDG_CONFIG_HOME names another folder"
+            raise UnavailableError(Problem(problem, file=str(file), hint=hint)) from error

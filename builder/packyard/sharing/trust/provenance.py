@@ -26,7 +26,7 @@ from packyard.core.bundle import record, reference
 from packyard.core.bundle.record import FaultError, Record, checked, list_of, text
 from packyard.core.digest import Digest
 from packyard.core.errors import IntegrityError, Problem
-from packyard.sharing.entry import PROVENANCE, SBOM, SIGSTORE, IndexEntry, bundle_key
+from packyard.sharing.entry import PROVENANCE, SBOM, SIGSTORE, IndexEntry
 from packyard.sharing.stores.oci import manifest as manifests
 from packyard.sharing.stores.store import Store, get_or_none
 from packyard.sharing.trust import envelope
@@ -119,16 +119,15 @@ def end(data: bytes) -> str:
     return SIGSTORE if envelope.is_bundle(data) else PROVENANCE
 
 
-def get(store: Store, name: str, version: str) -> bytes | None:
+def get(store: Store, bundle: IndexEntry) -> bytes | None:
     """Return the statement beside a bundle in a channel, signed or not, or None if there is none."""
-    read = (get_or_none(store, bundle_key(name, version, end), limit=LIMIT) for end in ENDS)
+    read = (get_or_none(store, bundle.beside(end), limit=LIMIT) for end in ENDS)
     return next((data for data in read if data is not None), None)
 
 
 def check_beside(store: Store, bundle: IndexEntry, trusted: Trust) -> Provenance | None:
     """Read the statement beside a bundle in a channel; see `check`."""
-    data = get(store, bundle.name, bundle.version)
-    return check(data, bundle, trusted, what=bundle_key(bundle.name, bundle.version))[0]
+    return check(get(store, bundle), bundle, trusted, what=bundle.key)[0]
 
 
 def check(data: bytes | None, bundle: IndexEntry, trusted: Trust, *, what: str) -> tuple[Provenance | None, Opened]:

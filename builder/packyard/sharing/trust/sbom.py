@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
 _DOCUMENT, _PACKAGE = "SPDXRef-DOCUMENT", "SPDXRef-Package"
 _UNSAID = "NOASSERTION"
+_TIME = datetime.fromtimestamp(tar.MTIME, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
 def to_bytes(bundle: Bundle, supplier: str = "") -> bytes:
@@ -30,7 +31,7 @@ def to_bytes(bundle: Bundle, supplier: str = "") -> bytes:
         "SPDXID": _DOCUMENT,
         "name": f"{name}-{version}",
         "documentNamespace": f"urn:packyard:{name}:{quote(version, safe='')}:{bundle.tar.hex}",
-        "creationInfo": {"created": _time(), "creators": ["Tool: packyard"]},
+        "creationInfo": {"created": _TIME, "creators": ["Tool: packyard"]},
         "packages": [_package(_PACKAGE, name, version, supplier), *containers],
         "relationships": [
             _related(_DOCUMENT, "DESCRIBES", _PACKAGE),
@@ -67,7 +68,3 @@ def _image(number: int, image: str) -> dict[str, object]:
 
 def _related(subject: str, how: str, related: str) -> dict[str, str]:
     return {"spdxElementId": subject, "relationshipType": how, "relatedSpdxElement": related}
-
-
-def _time() -> str:
-    return datetime.fromtimestamp(tar.MTIME, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 
 from packyard.core.errors import InputError, Problem, refuse
 from packyard.core.yaml.compare import Planned
-from packyard.core.yaml.content import Tree, double, in_brackets
+from packyard.core.yaml.content import Tree, double, in_brackets, tree
 from packyard.core.yaml.document import decode, mappings, parse_text
 from packyard.core.yaml.edit import Edit
 from packyard.core.yaml.node import MappingNode, SequenceNode, Source
@@ -81,8 +81,7 @@ class ResourceItem:
         return {key: text for key, text in reference.items() if text or key != "namespace"}
 
     def _annotation(self, names: Iterable[str]) -> str:
-        annotations = self.annotations
-        return next((text for name in names if annotations and (text := annotations.text(name))), "")
+        return next((text for name in names if (text := self.root.text("metadata", "annotations", name))), "")
 
 
 class ResourceList:
@@ -128,17 +127,12 @@ class ResourceList:
 
     def with_results(self, edits: Iterable[Edit], results: Iterable[Result], planned: Planned = ()) -> bytes:
         """Return the list with edits made, which show what is planned, and these results in place of any others."""
-        written = {"results": [in_brackets(_tree(result.document()), double_quoted) for result in results]}
+        written = {"results": [in_brackets(tree(result.document(), _leaf), double_quoted) for result in results]}
         key = double_quoted if self.root.flow else str
         put = [*remove(self.root, written), *append(self.root, written, gone=written, key=key)]
         text = apply_to_text(self.source, [*edits, *put], planned=planned)
         return (self.mark + text).encode()
 
 
-def _tree(value: object) -> Tree:
-    """Return texts, numbers, lists and mappings as they are written: texts in escapes that every YAML reader knows."""
-    if isinstance(value, dict):
-        return {key: _tree(member) for key, member in value.items()}
-    if isinstance(value, list):
-        return [_tree(member) for member in value]
+def _leaf(value: str | int) -> Tree:
     return double(value) if isinstance(value, str) else str(value)

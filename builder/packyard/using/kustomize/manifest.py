@@ -8,24 +8,18 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from packyard.core.yaml.content import Tree, block, literal
+from packyard.core.yaml.content import Tree, block, literal, tree
 from packyard.core.yaml.strict import Plain, Value, read_plain
 from packyard.core.yaml.values import double_quoted, is_plain_text
 
 
 def write(roots: Iterable[Value]) -> bytes:
     """Write a document per object."""
-    return "---\n".join("".join(f"{line}\n" for line in block(_tree(root), _inline)) for root in roots).encode()
+    return "---\n".join("".join(f"{line}\n" for line in block(tree(root, _leaf), _inline)) for root in roots).encode()
 
 
-def _tree(value: Value) -> Tree:
-    if isinstance(value, dict):
-        return {key: _tree(member) for key, member in value.items()}
-    if isinstance(value, list):
-        return [_tree(member) for member in value]
-    if isinstance(value, str) and (literal_block := literal(value)):
-        return literal_block
-    return _inline(value)
+def _leaf(value: Plain) -> Tree:
+    return (literal(value) if isinstance(value, str) else None) or _inline(value)
 
 
 def _inline(value: Plain) -> str:

@@ -15,9 +15,10 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from packyard.core.kubernetes.kinds import APPS, BATCH, CORE, Kind, of
+from packyard.core.kubernetes.kinds import APPS, BATCH, CORE
+from packyard.core.kubernetes.pods import PODS
 from packyard.core.yaml.document import mappings
-from packyard.core.yaml.node import MappingNode
+from packyard.core.yaml.node import Node
 from packyard.core.yaml.strict import Value
 from packyard.using.kustomize import generator, selector
 from packyard.using.kustomize.objects import Object
@@ -31,13 +32,6 @@ _FIELDS = (
         for field in ("env/valueFrom/configMapKeyRef", "envFrom/configMapRef")
     ),
 )
-_PODS: Mapping[Kind, str] = {
-    (CORE, "Pod"): "spec",
-    (BATCH, "CronJob"): "spec/jobTemplate/spec/template/spec",
-    **dict.fromkeys(
-        (*of(APPS, "DaemonSet", "Deployment", "ReplicaSet", "StatefulSet"), (BATCH, "Job")), "spec/template/spec"
-    ),
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,12 +53,14 @@ class FieldSpec:
 #: What kustomize knows without being told.
 KNOWN = tuple(
     FieldSpec(group, kind, (*pod.split("/"), *field.split("/")))
-    for (group, kind), pod in _PODS.items()
+    for (group, kind), paths in PODS.items()
+    if group in (CORE, APPS, BATCH) and kind != "PodTemplate"
+    for pod in paths
     for field in _FIELDS
 )
 
 
-def read(root: MappingNode) -> Iterator[FieldSpec]:
+def read(root: Node) -> Iterator[FieldSpec]:
     """Yield the fields that a file of ``configurations`` says to name ConfigMaps."""
     for reference in mappings(root.get("nameReference")):
         if reference.text("kind") == "ConfigMap":

@@ -9,7 +9,7 @@ Values are set by the engine of `set`, which leaves the very bytes that it left 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from posixpath import basename, dirname
+from posixpath import basename, dirname, join
 
 from packyard.core.errors import InputError, Problem
 from packyard.using.setters.definition import Definitions, Setter
@@ -27,7 +27,7 @@ _SAME: Mapping[Key, Key] = {}
 def definitions(files: Files) -> dict[str, Definitions]:
     """Return what each Krmfile of a package defines, by its directory."""
     return {
-        dirname(path): read_krmfile(PackageFiles(data, {}, _prefix(dirname(path)))).definitions
+        dirname(path): read_krmfile(PackageFiles(data, {}, join(dirname(path), ""))).definitions
         for path, data in sorted(files.items())
         if basename(path) == KRMFILE
     }
@@ -62,7 +62,7 @@ def with_values(
         except InputError as error:
             refused[key] = error.problems[0]
         else:
-            changed.update({_prefix(where) + path: data for path, data in planned.files.items()})
+            changed.update({join(where, path): data for path, data in planned.files.items()})
     return changed, refused
 
 
@@ -82,14 +82,10 @@ def _state(setter: Setter) -> tuple[object, ...]:
     return setter.value, setter.values, setter.is_set, setter.set_by
 
 
-def _prefix(where: str) -> str:
-    return f"{where}/" if where else ""
-
-
 def _package(files: Files, where: str) -> PackageFiles:
     """Return the package of a directory: its Krmfile, and the resource files below that no other package has."""
-    prefix = _prefix(where)
+    prefix = join(where, "")
     below = [path.removeprefix(prefix) for path in sorted(files) if path.startswith(prefix)]
-    others = tuple(_prefix(dirname(path)) for path in below if basename(path) == KRMFILE and path != KRMFILE)
+    others = tuple(join(dirname(path), "") for path in below if basename(path) == KRMFILE and path != KRMFILE)
     resources = (path for path in below if path.endswith(_RESOURCES) and not path.startswith(others))
     return PackageFiles(files[prefix + KRMFILE], {path: files[prefix + path] for path in resources}, prefix)

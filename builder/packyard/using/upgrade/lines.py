@@ -10,11 +10,12 @@ decides. In YAML, one side may change a line and the other the comment behind it
 
 from __future__ import annotations
 
-from collections import Counter, deque
-from collections.abc import Iterable, Iterator, Sequence
+from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
 from io import BytesIO
+from itertools import pairwise
 
 _MOST_WORK = 2_000_000  # pairs of equal lines that are looked at; texts with more are taken to differ as a whole
 
@@ -30,37 +31,26 @@ class Clash:
     theirs: Lines
 
 
-@dataclass(frozen=True, slots=True)
-class Change:
-    """Lines of the base, from ``start`` up to ``end``, that one side replaced."""
-
-    start: int
-    end: int
-    new: Lines
-
-
-#: Lines of the base, from a start up to an end, and the changes of ours and of theirs in them.
-Span = tuple[int, int, tuple[list[Change], list[Change]]]
-
-
 def merge(base: bytes, ours: bytes, theirs: bytes, *, is_yaml: bool = False) -> list[Lines | Clash]:
     """Merge two versions of a text: runs of lines, and what clashes, in their order."""
-    old, one, other = map(split, (base, ours, theirs))
+    old, mine, yours = map(split, (base, ours, theirs))
     merged: list[Lines | Clash] = []
-    at = shift = 0  # the next line of the base; how much further it stands in ours
-    for start, end, sides in _overlapping(changes(old, one), changes(old, other)):
-        new_ours, new_theirs = (_replayed(old, side, start, end) for side in sides)
-        merged.append(old[at:start])
-        if new_theirs in (old[start:end], new_ours):
+    at = left = right = 0  # the next line of each
+    for end, (mine_at, yours_at) in enumerate(zip(_places(old, mine), _places(old, yours), strict=True)):
+        if mine_at is None or yours_at is None:
+            continue
+        was, new_ours, new_theirs = old[at:end], mine[left:mine_at], yours[right:yours_at]
+        if new_theirs in (was, new_ours):
             merged.append(new_ours)
-        elif new_ours == old[start:end]:
+        elif new_ours == was:
             merged.append(new_theirs)
-        elif is_yaml and (line := _with_comment(old[start:end], new_ours, new_theirs)):
+        elif is_yaml and (line := _with_comment(was, new_ours, new_theirs)):
             merged.append([line])
         else:
-            merged.append(Clash(start + shift + 1, new_ours, new_theirs))
-        at, shift = end, shift + len(new_ours) - (end - start)
-    return [*merged, old[at:]]
+            merged.append(Clash(left + 1, new_ours, new_theirs))
+        merged.append(old[end : end + 1])
+        at, left, right = end + 1, mine_at + 1, yours_at + 1
+    return merged
 
 
 def _with_comment(old: Lines, ours: Lines, theirs: Lines) -> bytes:
@@ -113,47 +103,27 @@ def split(data: bytes) -> list[bytes]:
     return BytesIO(data).readlines()
 
 
-def changes(old: Lines, new: Lines) -> Iterator[Change]:
-    """Yield what one side replaced, in the order of the base."""
+def _places(old: Lines, new: Lines) -> list[int | None]:
+    """Return where each line of the base stands in a version of it, None for those that do not; its end comes last."""
     most = min(len(old), len(new))
     begin = next((at for at in range(most) if old[at] != new[at]), most)
     tail = next((at for at in range(most - begin) if old[-1 - at] != new[-1 - at]), most - begin)
     before, after = old[begin : len(old) - tail], new[begin : len(new) - tail]
+    blocks = [[0, 0, begin], [len(old) - tail, len(new) - tail, tail]]  # of equal lines: where in both, and how many
     counts = Counter(before)
-    if sum(counts[line] for line in after) > _MOST_WORK:
-        yield Change(begin, begin + len(before), after)
-        return
+    if sum(counts[line] for line in after) <= _MOST_WORK:
+        matches = SequenceMatcher(None, before, after, autojunk=False).get_matching_blocks()[:-1]
+        blocks[1:1] = [[begin + match.a, begin + match.b, match.size] for match in matches]
     # Lines added or removed beside others like them are the last of these, as in git: two sides that add or remove the
     # same line do it at the same place.
-    changed: list[Change] = []
-    for tag, start, end, first, last in reversed(SequenceMatcher(None, before, after, autojunk=False).get_opcodes()):
-        if tag == "equal":
-            continue
-        at, to, turning = begin + start, begin + end, deque(after[first:last] or before[start:end])
-        limit = changed[-1].start if changed else len(old)
-        while tag != "replace" and to < limit and old[to] == turning[0]:
-            at, to = at + 1, to + 1
-            turning.rotate(-1)
-        changed.append(Change(at, to, [] if tag == "delete" else list(turning)))
-    yield from reversed(changed)
-
-
-def _overlapping(ours: Iterable[Change], theirs: Iterable[Change]) -> list[Span]:
-    """Return the lines of the base that changes span, those that overlap or touch together, with those of each side."""
-    spans: list[Span] = []
-    both = [*((change, 0) for change in ours), *((change, 1) for change in theirs)]
-    for change, side in sorted(both, key=lambda pair: pair[0].start):
-        is_apart = not spans or change.start > spans[-1][1]
-        start, end, sides = (change.start, change.end, ([], [])) if is_apart else spans.pop()
-        sides[side].append(change)
-        spans.append((start, max(end, change.end), sides))
-    return spans
-
-
-def _replayed(old: Lines, changes: Sequence[Change], start: int, end: int) -> list[bytes]:
-    """Return some lines of the base with changes made."""
-    lines: list[bytes] = []
-    for change in changes:
-        lines += [*old[start : change.start], *change.new]
-        start = change.end
-    return [*lines, *old[start:end]]
+    for above, below in reversed(list(pairwise(blocks))):
+        while below[2]:
+            at, to = above[0] + above[2], above[1] + above[2]
+            if (at < below[0] and to < below[1]) or old[at] != new[to]:
+                break
+            above[2] += 1
+            below[:] = below[0] + 1, below[1] + 1, below[2] - 1
+    places: list[int | None] = [None] * len(old)
+    for at, to, size in blocks:
+        places[at : at + size] = range(to, to + size)
+    return [*places, len(new)]

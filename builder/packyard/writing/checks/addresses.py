@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 
 from packyard.core.errors import suggest
 from packyard.core.kubernetes import job_sets
-from packyard.core.kubernetes.kinds import APPS, BATCH, CORE, is_kind, name_of
+from packyard.core.kubernetes.kinds import APPS, BATCH, CORE, called, is_kind, kind_of
 from packyard.core.yaml.document import mappings
 from packyard.core.yaml.node import MappingNode, Node, Scalar
 from packyard.writing.checks import selectors, variables
@@ -25,6 +25,11 @@ _LABEL = r"[a-z](?:[-a-z0-9]*[a-z0-9])?"
 _HOST = re.compile(rf"({_LABEL})(?:\.({_LABEL}))?(?:\.{_LABEL}\.svc(?:\.{_LABEL})*|\.svc)?\Z")
 #: What a variable with a host is called, and the beginning of the one with its port.
 _HOSTING = re.compile(r"(.*?)_?(?:HOST(?:NAME)?|ADDR(?:ESS)?|SERVER|SERVICE|ENDPOINT)\Z")
+#: Where a kind names the Service by which its pods are found.
+_SERVED = {
+    (APPS, "StatefulSet"): ("spec", "serviceName"),
+    (BATCH, "Job"): ("spec", "template", "spec", "subdomain"),
+}
 _VARIABLE = re.compile(r"\$\(([A-Za-z_]\w*)\)")
 
 
@@ -52,20 +57,16 @@ def check(parsed: Parsed) -> Iterator[Finding]:
 def _known(parsed: Parsed) -> _Known:
     known = _Known()
     for root in parsed.objects:
-        name, spec = name_of(root), root.mapping("spec")
-        if name is None or spec is None or not name.value:
-            continue
+        name = called(root)
         if is_kind(root, CORE, "Service"):
-            ports = {port.text("port") for port in mappings(spec.get("ports"))}
-            if spec.text("clusterIP") == "None" and (selector := spec.mapping("selector")):
+            ports = {port.text("port") for port in mappings(root.find("spec", "ports"))}
+            if root.text("spec", "clusterIP") == "None" and (selector := root.mapping("spec", "selector")):
                 chosen = selectors.selected(selector, parsed.all_pods)
                 ports |= _declared([container for pod in chosen for container in pod.containers])
-                known.pods.setdefault(name.value, [])
-            known.ports[name.value] = ports
-        elif is_kind(root, APPS, "StatefulSet") and spec.text("serviceName"):
-            known.pods.setdefault(spec.text("serviceName"), []).append(f"{name.value}-*")
-        elif is_kind(root, BATCH, "Job") and (subdomain := spec.scalar("template", "spec", "subdomain")):
-            known.pods.setdefault(subdomain.value, []).append(f"{name.value}-*")
+                known.pods.setdefault(name, [])
+            known.ports[name] = ports
+        elif service := root.text(*_SERVED.get(kind_of(root), ("",))):
+            known.pods.setdefault(service, []).append(f"{name}-*")
     for job_set in job_sets.find(parsed.objects):
         if job_set.service:
             service = job_set.service.value
@@ -85,12 +86,12 @@ def _declared(containers: list[MappingNode]) -> set[str]:
 def _variables(own: Mapping[str, Node | None], known: _Known) -> Iterator[Finding]:
     """Find what is wrong with the hosts and ports that variables have."""
     for name, node in own.items():
-        called = _HOSTING.match(name)
-        host = _HOST.match(_expanded(node.value, own)) if called and isinstance(node, Scalar) else None
-        if not called or not host or not isinstance(node, Scalar) or host[1] == "localhost":
+        hosting = _HOSTING.match(name)
+        host = _HOST.match(_expanded(node.value, own)) if hosting and isinstance(node, Scalar) else None
+        if not hosting or not host or not isinstance(node, Scalar) or host[1] == "localhost":
             continue
         yield from _host(host[1], host[2] or "", node, known)
-        port = own.get(f"{called[1]}_PORT") if called[1] else None
+        port = own.get(f"{hosting[1]}_PORT") if hosting[1] else None
         service = host[2] if host[2] in known.pods and host[1] not in known.ports else host[1]
         open_ports = known.ports.get(service, set()) - {""}
         if isinstance(port, Scalar) and port.value.isdecimal() and open_ports and port.value not in open_ports:

@@ -94,17 +94,16 @@ def find(paths: Iterable[str], files: Files, *, is_loose: bool = False) -> list[
 
 
 class _Tree:
-    """The files of a tree, and its kustomizations by their folders, with the paths that they build on."""
+    """The files of a tree, and its kustomizations by their folders: one that cannot be read has no fields."""
 
     def __init__(self, paths: Iterable[str], files: Files) -> None:
         self.files = files
         self.kustomizations = {
-            posixpath.dirname(path): _root(files.get(path, ()))
+            posixpath.dirname(path): next(_mappings(files.get(path, ())), make.mapping(path, {}))
             for name in reversed(NAMES)
             for path in paths
             if posixpath.basename(path) == name
         }
-        self.parts = {folder: list(_parts(folder, root)) for folder, root in self.kustomizations.items()}
 
     def has_above(self, path: str) -> bool:
         """Say whether a kustomization is in the folder of a file or in one above."""
@@ -115,10 +114,16 @@ class _Tree:
 
     def tops(self) -> Iterator[str]:
         """Yield the folders of those that no other refers to, or that refer to one another in a circle."""
-        parts = {path for folder, paths in self.parts.items() for path in paths if path != folder}
+        parts = {path for folder in self.kustomizations for path in self.parts(folder) if path != folder}
         for folder, root in self.kustomizations.items():
-            if folder not in parts and not _is_component(root):
+            if folder not in parts and root.text("kind") != "Component":
                 yield folder
+
+    def parts(self, folder: str) -> Iterator[str]:
+        """Yield the paths of the files and folders that a kustomization refers to."""
+        for text in referred(self.kustomizations[folder]):
+            path = posixpath.normpath(posixpath.join(folder, text))
+            yield "" if path == "." else path
 
 
 @dataclass(slots=True)
@@ -154,19 +159,18 @@ class _Builder:
         else:
             self.complete = False
 
-    def _follow(self, folder: str, root: MappingNode | None, objects: list[SourceObject], depth: int) -> None:
-        own = objects if _is_component(root) else []
-        made = [SourceObject(item, "") for item in generated.objects(root)] if root else []
+    def _follow(self, folder: str, root: MappingNode, objects: list[SourceObject], depth: int) -> None:
+        own = objects if root.text("kind") == "Component" else []
+        made = [SourceObject(item, "") for item in generated.objects(root)]
         self.made += made
         own += made
-        for part in self.tree.parts[folder]:
+        for part in self.tree.parts(folder):
             self._gather(part, own, depth + 1)
-        is_known = root and kustomization.has_lists(root) and all(entry.name in _FOLLOWED for entry in root.entries)
-        self.complete = self.complete and bool(is_known)
-        if root:
-            self.followed.append(root)
-            self._change(root, folder, own)
-            self.complete = self.complete and not (depth and any(root.get(name) is not None for name in _RENAMING))
+        is_known = kustomization.has_lists(root) and all(entry.name in _FOLLOWED for entry in root.entries)
+        self.complete = self.complete and is_known and bool(root.entries)
+        self.followed.append(root)
+        self._change(root, folder, own)
+        self.complete = self.complete and not (depth and any(root.get(name) is not None for name in _RENAMING))
         if own is not objects:
             objects += own
 
@@ -252,24 +256,12 @@ def _label(item: SourceObject, labels: MappingNode, *, is_selected: bool) -> Non
         item.merge(merge)
 
 
-def _parts(folder: str, root: MappingNode | None) -> Iterator[str]:
-    """Yield the paths of the files and folders that a kustomization refers to."""
-    for text in referred(root):
-        path = posixpath.normpath(posixpath.join(folder, text))
-        yield "" if path == "." else path
-
-
-def _is_component(root: MappingNode | None) -> bool:
-    return root is not None and root.text("kind") == "Component"
-
-
-def _root(documents: Iterable[Document]) -> MappingNode | None:
-    return next((item.root for item in documents if isinstance(item.root, MappingNode)), None)
+def _mappings(documents: Iterable[Document]) -> Iterator[MappingNode]:
+    return (item.root for item in documents if isinstance(item.root, MappingNode))
 
 
 def _objects(documents: Iterable[Document]) -> Iterator[MappingNode]:
-    roots = (document.root for document in documents)
-    for root in (node for node in roots if isinstance(node, MappingNode) and _is_object(node)):
+    for root in filter(_is_object, _mappings(documents)):
         members = mappings(root.get("items")) if root.text("kind").endswith("List") else []
         yield from members if members and all(map(_is_object, members)) else [root]
 

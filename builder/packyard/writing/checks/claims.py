@@ -41,10 +41,9 @@ def check(parsed: Parsed) -> Iterator[Finding]:
 def _claimed(pod: Pod[MappingNode]) -> Iterator[Scalar]:
     """Yield the names of the claims that a pod may write."""
     for volume in pod.volumes:
-        claim = volume.mapping("persistentVolumeClaim")
-        name = claim.scalar("claimName") if claim else None
+        name = volume.scalar("persistentVolumeClaim", "claimName")
         is_written = any(mount.text("readOnly") != "true" for mount in _mounts(pod, volume))
-        if claim and name and name.value and claim.text("readOnly") != "true" and is_written:
+        if name and name.value and volume.text("persistentVolumeClaim", "readOnly") != "true" and is_written:
             yield name
 
 

@@ -39,15 +39,14 @@ def check(parsed: Parsed) -> Iterator[Finding]:
 
 
 def _mpi_job(root: MappingNode, parsed: Parsed) -> Iterator[Finding]:
-    spec = root.mapping("spec")
-    worker = spec.mapping("mpiReplicaSpecs", "Worker") if spec else None
-    if spec is None or worker is None:
+    worker = root.mapping("spec", "mpiReplicaSpecs", "Worker")
+    if worker is None:
         return
-    slots = _number(spec.get("slotsPerWorker"), parsed, 1)
+    slots = _number(root.find("spec", "slotsPerWorker"), parsed, 1)
     workers = _number(worker.get("replicas"), parsed, 1)
     if not slots or not workers:
         return
-    hosts = workers.value + (spec.text("runLauncherAsWorker") == "true")
+    hosts = workers.value + (root.text("spec", "runLauncherAsWorker") == "true")
     launchers = [pod for pod in parsed.pods_of(root) if "Launcher" in pod.path]
     for container in (container for pod in launchers for container in mappings(pod.spec.get("containers"))):
         place, count = _processes(container, parsed)

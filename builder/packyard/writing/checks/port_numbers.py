@@ -67,7 +67,5 @@ def _told(container: MappingNode, pod: Pod[MappingNode], parsed: Parsed) -> froz
     own = variables.find(container, parsed)
     nodes = [*variables.words(container), *own.values.values()]
     for volume in pod.volumes:
-        source = volume.mapping("configMap")
-        data = variables.held(source.text("name"), parsed) if source else None
-        nodes += [entry.value for entry in data or ()]
+        nodes += [entry.value for entry in variables.held(volume.text("configMap", "name"), parsed) or ()]
     return frozenset[str]().union(*map(parsed.changed_by, nodes))

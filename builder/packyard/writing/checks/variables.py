@@ -55,8 +55,7 @@ def find(container: MappingNode, parsed: Parsed) -> Variables:
     values: dict[str, Node | None] = {}
     is_complete = True
     for source in mappings(container.get("envFrom")):
-        reference = source.mapping("configMapRef")
-        data = held(reference.text("name"), parsed) if reference else None
+        data = held(source.text("configMapRef", "name"), parsed)
         is_complete = is_complete and data is not None
         values |= {source.text("prefix") + entry.name: entry.value for entry in data or ()}
     # What kustomize fills in.

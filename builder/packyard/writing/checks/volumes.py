@@ -46,8 +46,7 @@ class _Mount:
     @property
     def is_read_only(self) -> bool:
         """Whether the container cannot write."""
-        held = next((source for kind in _FOREIGN if (source := self.volume.mapping(kind))), None)
-        return self.node.text("readOnly") == "true" or (held is not None and held.text("readOnly") == "true")
+        return "true" in (self.node.text("readOnly"), *(self.volume.text(kind, "readOnly") for kind in _FOREIGN))
 
     def holds(self, path: str) -> bool:
         """Say whether a path is the mounted directory or below it."""

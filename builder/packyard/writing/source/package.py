@@ -160,8 +160,11 @@ def _use_cases(workspace: Workspace, folder: str, fields: Fields) -> list[UseCas
     for path in (use_case.path for use_case in cases):
         if any(f"{path}/".startswith(f"{use_case.path}/") for use_case in cases if use_case.path != path):
             fields.fault(fields.node, "useCases", f"{path} lies inside another use case")
-    for name, earlier in after.items():
-        _check_after(name, names[name], earlier, cases)
+    for name, child in names.items() if cases else ():
+        others = {use_case.name for use_case in cases} - {name}
+        for earlier in (earlier for earlier in after[name] if earlier not in others):
+            message, hint = f"there is no other use case {earlier!r}", suggest(earlier, others)
+            child.fault(_place(child, "after", earlier), "after", message, hint)
     return [replace(use_case, after=_after(use_case, after[use_case.name], cases)) for use_case in cases]
 
 
@@ -169,15 +172,6 @@ def _after(use_case: UseCase, names: Sequence[str], cases: Sequence[UseCase]) ->
     """Return the paths of what runs before a use case: of each name the one with its storage, or without any."""
     storages = ("", use_case.storage)
     return tuple(case.path for name in names for case in cases if case.name == name and case.storage in storages)
-
-
-def _check_after(name: str, fields: Fields, names: Sequence[str], cases: Sequence[UseCase]) -> None:
-    """Note names that are not there."""
-    others = {use_case.name for use_case in cases} - {name}
-    for later in names if cases else ():
-        if later not in others:
-            hint = suggest(later, others)
-            fields.fault(_place(fields, "after", later), "after", f"there is no other use case {later!r}", hint)
 
 
 def _entry(
@@ -194,30 +188,24 @@ def _entry(
     for kind, names in ((BASE, [base] if base else []), (STORAGE, storages), (PROGRAMS, programs)):
         _check(fields, kind, names, workspace)
     run_name = SetterValue(name.rpartition("/")[2], fields.file, 0, line)
-    values = {"RUN_NAME": run_name, **common, **_values(fields)}
-    pods: list[PodPatch] = []
-    patches = read_patches(workspace.sources, fields, "patches", f"{folder}/{FILE}", pods)
-    namespace, description = fields.text("namespace", namespace), fields.text("description", "")
+    patches, pods = read_patches(workspace.sources, fields, f"{folder}/{FILE}", are_pods=True)
+    use_case = UseCase(
+        path=name,
+        name=name,
+        base=base,
+        programs=tuple(programs),
+        patches=tuple(patches),
+        pods=tuple(pods),
+        setters={"RUN_NAME": run_name, **common, **_values(fields)},
+        namespace=fields.text("namespace", namespace),
+        line=line,
+        description=fields.text("description", ""),
+        has_siblings=len(storages) > 1,
+    )
     fields.done()
     if len(fields.problems) > before:
         return []
-    return [
-        UseCase(
-            path=f"{name}/{storage}" if storage else name,
-            name=name,
-            base=base,
-            storage=storage,
-            programs=tuple(programs),
-            patches=tuple(patches),
-            pods=tuple(pods),
-            setters=values,
-            namespace=namespace,
-            line=line,
-            description=description,
-            has_siblings=len(storages) > 1,
-        )
-        for storage in storages or [""]
-    ]
+    return [replace(use_case, path=f"{name}/{each}", storage=each) for each in storages] or [use_case]
 
 
 def _check(fields: Fields, key: str, names: list[str], workspace: Workspace) -> None:

@@ -51,33 +51,21 @@ def _read(sources: Sources, folder: str, kind: str, within: tuple[str, ...]) -> 
         return Part(folder, pods=pods, krmfile=krmfile, head=pods[0].head)
     file = file_of(sources, folder)
     fields = Fields.of_file(sources, file)
-    if kind != "Kustomization" or (
-        fields.node and {"apiVersion", "kind"} & {entry.name for entry in fields.node.entries}
-    ):
+    if kind == "Component" or (fields.node and (fields.node.get("apiVersion") or fields.node.get("kind"))):
         fields.expect_header(kustomization.VERSIONS[kind], kind)
-    own: list[str] = []
-    resources: list[Part] = []
-    for node in fields.items("resources"):
-        path = _path(sources, fields, node, "resources", within)
-        if path is not None and sources.is_folder(path):
-            resources.append(read(sources, path, "Kustomization", within))
-        elif path is not None:
-            own.append(path)
-    components = [
-        read(sources, path, "Component", within)
-        for node in fields.items("components")
-        if (path := _path(sources, fields, node, "components", within))
-    ]
+    paths = _paths(sources, fields, "resources", within)
+    own = [path for path in paths if not sources.is_folder(path)]
+    resources = [read(sources, path, "Kustomization", within) for path in paths if sources.is_folder(path)]
+    folders = _paths(sources, fields, "components", within)
+    components = [read(sources, path, "Component", within) for path in folders]
     size = 1 + sum(part.size for part in (*resources, *components))
     if size > MAX_PARTS:
         fields.fault(fields.node, "", f"is made of more than {MAX_PARTS} kustomizations")
     finder = _finder(sources, folder)
-    listed = fields.items("configMapGenerator")
-    generated = [made for node in listed if (made := generator.read(fields, node, finder))]
-    listed = fields.items("configurations")
-    named = [path for node in listed if (path := fields.find_file(node, "configurations", folder, sources))]
-    configurations = [sources.resolve(path) for path in named]
-    patches = read_patches(sources, fields, "patches", file)
+    made = [generator.read(fields, node, finder) for node in fields.items("configMapGenerator")]
+    named = [fields.find_file(node, "configurations", folder, sources) for node in fields.items("configurations")]
+    configurations = [sources.resolve(path) for path in named if path]
+    patches, _ = read_patches(sources, fields, file)
     listed = fields.items("replacements")
     replacements = [item for node in listed for item in replacement.read(fields, node, file, sources)]
     changes = transformers.read(fields, file) if kind == "Kustomization" else []
@@ -91,7 +79,7 @@ def _read(sources: Sources, folder: str, kind: str, within: tuple[str, ...]) -> 
         objects=tuple((PurePosixPath(path).stem, root) for path in own for root in read_objects(sources, path)),
         resources=tuple(resources),
         components=tuple(components),
-        generated=tuple(generated),
+        generated=tuple(filter(None, made)),
         configurations=tuple(configurations),
         references=tuple(spec for path in configurations for spec in _references(sources, path)),
         patches=tuple(patches),
@@ -145,20 +133,21 @@ def read_objects(sources: Sources, path: str) -> list[MappingNode]:
 
 
 def read_patches(
-    sources: Sources, parent: Fields, key: str, path: str, pods: list[PodPatch] | None = None
-) -> list[Patch]:
+    sources: Sources, parent: Fields, path: str, *, are_pods: bool = False
+) -> tuple[list[Patch], list[PodPatch]]:
     """Read the patches that a kustomization, or a use case of a package, lists: by path or inline, with a target.
 
-    A plain text is a path, from the folder of the listing file ``path``. ``pods`` gets those of pods, if any may be.
+    A plain text is a path, from the folder of the listing file ``path``; there may be patches of pods if ``are_pods``.
     """
-    patches = [_patch(sources, parent, node, path, key, pods) for node in parent.items(key)]
-    return [patch for patch in patches if patch]
+    nodes = parent.items("patches")
+    read = [item for node in nodes for item in _patch(sources, parent, node, path, are_pods=are_pods)]
+    return [item for item in read if isinstance(item, Patch)], [item for item in read if isinstance(item, PodPatch)]
 
 
 def _patch(
-    sources: Sources, parent: Fields, entry: Node, listing: str, key: str, pods: list[PodPatch] | None
-) -> Patch | None:
-    fields, node, target = parent, entry, None
+    sources: Sources, parent: Fields, entry: Node, listing: str, *, are_pods: bool
+) -> Iterator[Patch | PodPatch]:
+    fields, node, target, key = parent, entry, None, "patches"
     if not isinstance(entry, Scalar):
         fields = Fields(entry, parent.file, f"{parent.path}.{key}" if parent.path else key, parent.problems)
         inline, path = fields.text("patch", ""), fields.anything("path")
@@ -166,24 +155,24 @@ def _patch(
         fields.done()
         if bool(inline) == bool(path):
             fields.fault(entry, "", "needs either path or patch")
-            return None
+            return
         if path is None:
             text = fields.node.get("patch") if fields.node else None
             assert isinstance(text, Scalar)
             document = only_document(aliases.read(embedded(text), sources.memo), fields.file)
-            return Patch(document, target, entry, listing, entry.source.locate(entry.start)[0])
+            yield Patch(document, target, entry, listing, entry.source.locate(entry.start)[0])
+            return
         node, key = path, "path"
     file = fields.find_file(node, key, dirname(listing), sources)
     documents = sources.documents(file) if file else []
-    if file and pods is not None and node is entry and pod_patch.is_one(documents):
-        pods += pod_patch.read(sources, normpath(file))
+    if file and are_pods and node is entry and pod_patch.is_one(documents):
+        yield from pod_patch.read(sources, normpath(file))
     elif file and pod_patch.is_one(documents):
         hint = f"name the file {PODS}, and take it out of this list"
         fields.fault(node, key, f"{basename(file)!r} patches pods, which kustomize cannot", hint)
     elif file:
         document = only_document(documents, sources.shown(file))
-        return Patch(document, target, entry, normpath(file), file=sources.resolve(file))
-    return None
+        yield Patch(document, target, entry, normpath(file), file=sources.resolve(file))
 
 
 def _finder(sources: Sources, folder: str) -> generator.Find:
@@ -205,22 +194,23 @@ def _references(sources: Sources, file: str) -> Iterator[FieldSpec]:
     yield from references.read(root) if isinstance(root, MappingNode) else ()
 
 
-def _path(sources: Sources, fields: Fields, node: Node, key: str, within: tuple[str, ...]) -> str | None:
-    path = join(within[-1], node.value) if isinstance(node, Scalar) else ""
-    if isinstance(node, Scalar) and not fields.reach(node, key, node.value, path, sources):
-        return None
-    if not path or not sources.exists(path):
-        what = repr(node.value) if isinstance(node, Scalar) else "this"
-        named = path and normpath(path).startswith(f"{LIBRARIES}/")
-        hint = f"{LIBRARIES} of packyard.yaml names no such library, or it has no such part" if named else ""
-        fields.fault(node, key, f"{what} is neither a file nor a folder here", hint)
-        return None
-    path = sources.resolve(path)
-    if len(within) >= MAX_DEPTH:
-        fields.fault(node, key, f"kustomizations build on each other more than {MAX_DEPTH} deep")
-        return None
-    if path in within:
-        circle = " -> ".join(basename(folder) for folder in (*within[within.index(path) :], path))
-        fields.fault(node, key, f"kustomizations build on each other in a circle: {circle}")
-        return None
-    return path
+def _paths(sources: Sources, fields: Fields, key: str, within: tuple[str, ...]) -> list[str]:
+    """Return the files and folders that a kustomization lists, and note what it cannot be made of."""
+    paths = []
+    for node in fields.items(key):
+        text = node.value if isinstance(node, Scalar) else ""
+        path = join(within[-1], text)
+        if text and not fields.reach(node, key, text, path, sources):
+            continue
+        if not text or not sources.exists(path):
+            is_library = normpath(path).startswith(f"{LIBRARIES}/") and text
+            hint = f"{LIBRARIES} of packyard.yaml names no such library, or it has no such part" if is_library else ""
+            fields.fault(node, key, f"{repr(text) if text else 'this'} is neither a file nor a folder here", hint)
+        elif (real := sources.resolve(path)) in within:
+            circle = " -> ".join(basename(folder) for folder in (*within[within.index(real) :], real))
+            fields.fault(node, key, f"kustomizations build on each other in a circle: {circle}")
+        elif len(within) >= MAX_DEPTH:
+            fields.fault(node, key, f"kustomizations build on each other more than {MAX_DEPTH} deep")
+        else:
+            paths.append(real)
+    return paths

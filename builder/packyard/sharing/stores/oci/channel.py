@@ -34,7 +34,6 @@ from packyard.sharing.stores.store import MissingStoreError, NotFoundError, Read
 
 INDEX = "index"
 _BUNDLE = re.compile(r"([^/]+)/([a-z0-9][-a-z0-9]*)\.tar\.gz(|\.[a-z0-9.]+)")
-_AT_ONCE = 8
 _MOST = 50  # referrers of one bundle
 
 
@@ -118,7 +117,7 @@ class OCIStore(ReadOnly):
 
     def files(self, bundles: Collection[str]) -> set[str]:
         """Return which of these bundles are there, and what was published with each."""
-        return {key for keys in parallel.each(self._files, list(bundles), _AT_ONCE) for key in keys}
+        return {key for keys in parallel.each(self._files, list(bundles)) for key in keys}
 
     def _files(self, key: str) -> Sequence[str]:
         place = self._place(key)

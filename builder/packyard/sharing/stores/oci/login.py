@@ -139,7 +139,7 @@ def accounts(address: Address, environment: Mapping[str, str], tell: Callable[[s
     for file in filter(os.path.isfile, (Path(environment.get("REGISTRY_AUTH_FILE", "")), docker / "config.json")):
         document: Mapping[str, Any] = {}
         with telling():
-            document = _json(regular.read(file, limit=_LARGEST_FILE), file)
+            document = record.parse_any(regular.read(file, limit=_LARGEST_FILE), Record.rest, file=str(file))
         helpers, entries = (
             {_bare(name): value for name, value in _mapping(document.get(key)).items()}
             for key in ("credHelpers", "auths")
@@ -191,14 +191,6 @@ def _by_helper(helper: str, server: str, file: Path) -> Iterator[Account]:
         raise UnavailableError(Problem("the credential helper does not work", file=program, hint=hint)) from error
     user, secret = str(answer.get("Username", "")), str(answer.get("Secret", ""))
     yield Account(identity=secret) if user == _TOKEN_USER else Account(user=user, password=secret)
-
-
-def _json(data: bytes, file: Path) -> dict[str, Any]:
-    """Read the JSON object in a file."""
-    try:
-        return _mapping(json.loads(data))
-    except (ValueError, RecursionError) as error:
-        raise InputError(Problem("is not JSON", file=str(file), hint="log in again")) from error
 
 
 def challenges(header: str) -> dict[str, dict[str, str]]:

@@ -12,15 +12,17 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from packyard.core.errors import InputError
-from packyard.core.kubernetes.fieldtypes import Step
+from packyard.core.yaml.document import scalars
 from packyard.core.yaml.edit import Edit, replace_comment
-from packyard.core.yaml.node import Comment, Entry, MappingNode, Node, Scalar, SequenceNode
+from packyard.core.yaml.node import Comment, Entry, Node, Scalar, SequenceNode
 from packyard.core.yaml.span import header_end, line_break
 from packyard.core.yaml.values import double_quoted
 from packyard.using.setters.fields import path_text
 from packyard.using.setters.kpt.apply import roots_of, sorted_texts
-from packyard.using.setters.kpt.tagged import Cover, list_comment, scalar_comment, write_comment
+from packyard.using.setters.kpt.tagged import Cover, Place, places, write_comment
 
+#: How an orchestrator's own annotations begin, which are gone when it writes the file.
+_RESERVED = ("internal.config.", "config.k8s.io/", "config.kubernetes.io/index", "config.kubernetes.io/path")
 #: A comment for one field: its path, what it shows (a list as kpt prints one), and the pattern.
 Tag = tuple[str, str, str]
 
@@ -46,7 +48,7 @@ def read_wanted(values: Mapping[str, str]) -> Wanted:
     """Read the configuration: a value that is a list in YAML is a list setter, a mapping is nothing."""
     if not values:
         raise InputError("config map cannot be empty")
-    scalars: dict[str, str] = {}
+    texts: dict[str, str] = {}
     lists: dict[tuple[str, ...], str] = {}
     for name, text in values.items():
         roots = roots_of(text)
@@ -55,53 +57,32 @@ def read_wanted(values: Mapping[str, str]) -> Wanted:
         if isinstance(roots[0], SequenceNode):
             lists.setdefault(tuple(sorted_texts(roots[0])), name)
         elif isinstance(roots[0], Scalar):
-            scalars[name] = text
-    return Wanted(Cover(scalars), lists)
+            texts[name] = text
+    return Wanted(Cover(texts), lists)
 
 
-def tag(root: Node | None, wishes: Wanted) -> Tags:
+def tag(root: Node | None, wanted: Wanted) -> Tags:
     """Find what to tag below ``root``, and how."""
     tags = Tags()
-    _visit(root, (), wishes, tags, flow=False)
+    on_lines: set[int] = set()  # the ids of items that get a line each, and their comments with it
+    for place in places(root):
+        if place.path[:2] == ("metadata", "annotations") and str(place.path[2]).startswith(_RESERVED):
+            continue
+        if isinstance(place.node, SequenceNode):
+            on_lines |= _list(place, place.node, wanted, tags)
+        elif (pattern := _pattern(place.node, wanted)) is None:
+            continue
+        elif place.flow and id(place.node) not in on_lines:
+            tags.left_out.append(path_text(place.path))
+        else:
+            tags.tags.append((path_text(place.path), place.node.value, pattern))
+            at = header_end(place.node) if place.node.style in "|>" else place.node.end
+            tags.edits += [] if place.flow else [_comment_edit(place.comment, at, pattern, place.node)]
     return tags
 
 
-def _visit(node: Node | None, path: tuple[Step, ...], wishes: Wanted, tags: Tags, *, flow: bool) -> None:
-    if isinstance(node, MappingNode):
-        flow = flow or node.flow
-        broken = {}
-        for entry in node.entries:
-            if isinstance(entry.value, SequenceNode):
-                broken[id(entry)] = _list(entry, entry.value, (*path, entry.name), wishes, tags, flow)
-        for entry in node.entries:
-            items = broken.get(id(entry))
-            if items is not None:
-                tags.tags += items
-            elif not _is_reserved(path, entry):
-                _visit(entry.value, (*path, entry.name), wishes, tags, flow=flow)
-    elif isinstance(node, SequenceNode):
-        for index, item in enumerate(node.items):
-            _visit(item.value, (*path, index), wishes, tags, flow=flow or node.flow)
-    elif isinstance(node, Scalar):
-        _scalar(node, path, wishes, tags, flow)
-
-
-def _is_reserved(path: tuple[Step, ...], entry: Entry) -> bool:
-    """Say whether an entry is one of an orchestrator's own annotations, which are gone when it writes the file."""
-    wire = ("internal.config.", "config.k8s.io/", "config.kubernetes.io/index", "config.kubernetes.io/path")
-    return path == ("metadata", "annotations") and entry.name.startswith(wire)
-
-
-def _scalar(node: Scalar, path: tuple[Step, ...], wishes: Wanted, tags: Tags, flow: bool) -> None:
-    pattern = None if "\n" in node.value else wishes.texts.pattern(node.value)
-    if pattern is None:
-        return
-    if flow:
-        tags.left_out.append(path_text(path))
-        return
-    tags.tags.append((path_text(path), node.value, pattern))
-    at = header_end(node) if node.style in "|>" else node.end
-    tags.edits.append(_comment_edit(scalar_comment(node), at, pattern, node))
+def _pattern(node: Scalar, wanted: Wanted) -> str | None:
+    return None if "\n" in node.value else wanted.texts.pattern(node.value)
 
 
 def _comment_edit(old: Comment | None, at: int, text: str, owner: Node | Entry) -> Edit:
@@ -110,27 +91,24 @@ def _comment_edit(old: Comment | None, at: int, text: str, owner: Node | Entry) 
     return replace_comment(old, new) if old else Edit(at, at, f" {new}", owner, comments=[new])
 
 
-def _list(
-    entry: Entry, node: SequenceNode, path: tuple[Step, ...], wishes: Wanted, tags: Tags, flow: bool
-) -> list[Tag] | None:
-    """Tag a list; where it is written anew, with its items' comments, return the tags of the items."""
+def _list(place: Place, node: SequenceNode, wanted: Wanted, tags: Tags) -> set[int]:
+    """Tag a list; return the ids of its items where it is written anew, with their comments."""
     texts = tuple(sorted_texts(node))
-    name = wishes.lists.get(texts)
-    if name is None and not (node.flow and any(map(wishes.texts.pattern, texts))):
-        return None
-    if flow or node.anchor or node.tag:
-        tags.left_out.append(path_text(path))
-        return None
+    name, entry = wanted.lists.get(texts), place.entry
+    if entry is None or (name is None and not (node.flow and any(map(wanted.texts.pattern, texts)))):
+        return set()
+    if place.flow or node.anchor or node.tag:
+        tags.left_out.append(path_text(place.path))
+        return set()
     if name is not None:
-        tags.tags.append((path_text(path), f"[{' '.join(texts)}]", f"${{{name}}}"))
+        tags.tags.append((path_text(place.path), f"[{' '.join(texts)}]", f"${{{name}}}"))
     if node.flow and node.items and not _has_comments(node):
-        edits, items = _broken(entry, node, path, name, wishes)
-        tags.edits += edits
-        return items
+        tags.edits += _on_lines(entry, node, name, wanted)
+        return {id(item.value) for item in node.items}
     if name is not None:
         at = node.end if node.flow else entry.key.source.text.index(":", entry.key.end) + 1
-        tags.edits.append(_comment_edit(list_comment(entry, node), at, f"${{{name}}}", entry))
-    return None
+        tags.edits.append(_comment_edit(place.comment, at, f"${{{name}}}", entry))
+    return set()
 
 
 def _has_comments(node: SequenceNode) -> bool:
@@ -141,9 +119,7 @@ def _has_comments(node: SequenceNode) -> bool:
     )
 
 
-def _broken(
-    entry: Entry, node: SequenceNode, path: tuple[Step, ...], name: str | None, wishes: Wanted
-) -> tuple[list[Edit], list[Tag]]:
+def _on_lines(entry: Entry, node: SequenceNode, name: str | None, wanted: Wanted) -> list[Edit]:
     """Write a list in brackets a line each, two columns behind its key, so that every item can have its comment.
 
     An orchestrator copies a comment that stood behind the bracket to the wrong line; so such a list is left as it is.
@@ -152,17 +128,13 @@ def _broken(
     newline = line_break(source) + " " * (entry.start - source.line_start(entry.start) + 2)
     at = source.text.index(":", entry.key.end) + 1
     edits = [] if name is None else [_comment_edit(None, at, f"${{{name}}}", entry)]
-    tags = []
     lines, texts, comments = [""], [], []
-    for index, item in enumerate(node.items):
-        value = item.value
-        assert isinstance(value, Scalar)
+    for value in scalars(node):
         line = "- " + (value.lexeme if "\n" not in value.lexeme else double_quoted(value.value))
-        pattern = None if "\n" in value.value else wishes.texts.pattern(value.value)
+        pattern = _pattern(value, wanted)
         if pattern is not None:
-            tags.append((path_text((*path, index)), value.value, pattern))
             comments.append(write_comment(pattern))
             line += f" {comments[-1]}"
         lines.append(line)
         texts.append(value.value)
-    return [*edits, Edit(at, node.end, newline.join(lines), node, reads=texts, comments=comments)], tags
+    return [*edits, Edit(at, node.end, newline.join(lines), node, reads=texts, comments=comments)]

@@ -14,6 +14,7 @@ from __future__ import annotations
 import re
 from collections.abc import Container, Iterator, Mapping
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from packyard.core.errors import InputError
 from packyard.core.kubernetes.fieldtypes import Step
@@ -130,44 +131,54 @@ class Cover:
 
 
 @dataclass(frozen=True, slots=True)
-class Tagged:
-    """A field and its pattern; ``entry`` is that of a list, whose comment may stand behind its key."""
+class Place:
+    """A scalar, or a list with the ``entry`` that holds it; ``flow`` says that it stands inside brackets."""
+
+    node: Scalar | SequenceNode
+    path: tuple[Step, ...]
+    entry: Entry | None
+    flow: bool
+
+    @property
+    def comment(self) -> Comment | None:
+        """The comment on its line: of a list behind its key or its bracket, of a block scalar behind its header."""
+        if isinstance(self.node, SequenceNode):
+            return self.node.comment if self.node.flow or self.entry is None else self.entry.comment
+        if self.node.style in "|>":
+            return header_comment(self.node)
+        return self.node.comment if self.node.comment and not self.node.comment.own_line else None
+
+
+class Tagged(NamedTuple):
+    """A field and its pattern; the rest is that of its place."""
 
     node: Scalar | SequenceNode
     path: tuple[Step, ...]
     pattern: Pattern
     comment: Comment
     entry: Entry | None
-    flow: bool  # whether the field stands inside brackets
+    flow: bool
 
 
-def find(node: Node | None, path: tuple[Step, ...] = (), flow: bool = False) -> Iterator[Tagged]:
-    """Yield the tagged fields below a node: of a mapping its lists first, then what is below each entry, as in kpt."""
+def places(node: Node | None, path: tuple[Step, ...] = (), flow: bool = False) -> Iterator[Place]:
+    """Yield what may carry a comment below a node: of a mapping its lists, then what is below each entry, as in kpt."""
     if isinstance(node, MappingNode):
         flow = flow or node.flow
         for entry in node.entries:
             if isinstance(entry.value, SequenceNode):
-                comment = list_comment(entry, entry.value)
-                if comment and (pattern := parse(comment)):
-                    yield Tagged(entry.value, (*path, entry.name), pattern, comment, entry, flow)
+                yield Place(entry.value, (*path, entry.name), entry, flow)
         for entry in node.entries:
-            yield from find(entry.value, (*path, entry.name), flow)
+            yield from places(entry.value, (*path, entry.name), flow)
     elif isinstance(node, SequenceNode):
         for index, item in enumerate(node.items):
-            yield from find(item.value, (*path, index), flow or node.flow)
+            yield from places(item.value, (*path, index), flow or node.flow)
     elif isinstance(node, Scalar) and node.lexeme:
-        comment = scalar_comment(node)
+        yield Place(node, path, None, flow)
+
+
+def find(node: Node | None) -> Iterator[Tagged]:
+    """Yield the tagged fields below a node."""
+    for place in places(node):
+        comment = place.comment
         if comment and (pattern := parse(comment)):
-            yield Tagged(node, path, pattern, comment, None, flow)
-
-
-def list_comment(entry: Entry, node: SequenceNode) -> Comment | None:
-    """Return the comment that belongs to a list: behind its key, or behind its closing bracket."""
-    return node.comment if node.flow else entry.comment
-
-
-def scalar_comment(node: Scalar) -> Comment | None:
-    """Return the comment behind a scalar on its line, a block scalar's being the one behind its header."""
-    if node.style not in "|>":
-        return node.comment if node.comment and not node.comment.own_line else None
-    return header_comment(node)
+            yield Tagged(place.node, place.path, pattern, comment, place.entry, place.flow)
