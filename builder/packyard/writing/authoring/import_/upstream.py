@@ -304,7 +304,7 @@ class Upstream:
         return part
 
     def _keep(self, part: Part, key: str, item: Item, defaults: MappingNode | None) -> None:
-        """Take what a kustomization says of patches and the like, with the files that it names, by the fields of today."""
+        """Take what a kustomization says of patches and the like by the fields of today, with the files in it."""
         kept = make.like(item, make.clone)
         if key == _MERGES and isinstance(item.value, Scalar):
             kept.value = make.mapping("", {"patch" if "\n" in item.value.value else "path": kept.value})
