@@ -97,18 +97,18 @@ def _package(here: Workspace, draft: Draft, composed: ComposedPackage) -> Linted
 
 def _tried(here: Workspace, paths: Sequence[str], inputs: Iterable[str] = ()) -> Linted:
     """Judge what parts compose to with each other."""
-    tried = tried_parts.compose_all(here, paths)
-    placed, options = as_findings(tried.problems), set[str]()
-    for composed in tried.composed:
+    tried, problems = tried_parts.compose_all(here, paths)
+    placed, options = as_findings(problems), set[str]()
+    for composed, folders in tried:
         (use_case,) = composed.package.use_cases
-        below, own = f"{here.name}/{here.prefix}/{use_case.path}/", tuple(tried.folders[use_case.path])
+        below, own = f"{here.name}/{here.prefix}/{use_case.path}/", tuple(folders)
         items = _to_sources(here, composed, _judged(here, composed)[1])
         placed += (item for item in items if not item.composed.startswith(below) or item.file.startswith(own))
         options.update(option.name for option in composed.options.all)
     # What reaches something here is not idle; what does not may be for other parts.
-    reaching = {patch: False for composed in tried.composed for patch, no in composed.idle.items() if not no}
+    reaching = {patch: False for composed, _ in tried for patch, no in composed.idle.items() if not no}
     inputs = tuple(dict.fromkeys((*inputs, *here.sources.inputs)))
-    return Linted(here.name, placed, len(tried.composed), sorted(options), reaching, inputs)
+    return Linted(here.name, placed, len(tried), sorted(options), reaching, inputs)
 
 
 def _judged(here: Workspace, composed: ComposedPackage) -> tuple[list[Parsed], list[Finding]]:
