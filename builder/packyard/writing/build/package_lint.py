@@ -29,8 +29,7 @@ from packyard.writing.checks.parsed import Parsed, parse
 from packyard.writing.source import parts, tried_parts
 from packyard.writing.source.compose import ComposedPackage
 from packyard.writing.source.traced import Traced
-from packyard.writing.source.workspace import FOLDERS, Workspace
-from packyard.writing.source.workspace import OPTIONS as KIND
+from packyard.writing.source.workspace import Workspace
 
 _VERSION = "0.0.0"  # which no finding shows
 #: The rules that judge a value, which package.yaml may have given.
@@ -117,15 +116,13 @@ def _judged(here: Workspace, composed: ComposedPackage) -> tuple[list[Parsed], l
     pairs = [(files, parse(files)) for files in _directories(here, composed)]
     findings = [finding for pair in pairs for finding in find(*pair, judges=judges)]
     *used, of_options = parsed = [each for _, each in pairs]
-    options = [_option(here, option.name) for option in composed.options.all]
+    read = here.sources.read
+    options = [
+        Option(each.name, each.part, needed(read(parts.file_of(here.sources, each.part.folder))))
+        for each in composed.options.all
+    ]
     tried = partial(enabled.find, defined=of_options.definitions, judges=judges, known=findings)
     return parsed, [*findings, *(item for case in used for option in options for item in tried(case, option))]
-
-
-def _option(here: Workspace, name: str) -> Option:
-    """Read an option, as its author wrote it."""
-    part = parts.of(here, f"{FOLDERS[KIND]}/{name}")
-    return Option(name, part, needed(here.sources.read(parts.file_of(here.sources, part.folder))))
 
 
 def _directories(here: Workspace, composed: ComposedPackage) -> Iterator[PackageFiles]:
