@@ -42,12 +42,12 @@ def key(name: str | None = None) -> Signing | None:
             raise UsageError(f"{KEY} is set, and empty: nothing would be signed ({hint})")
         return SigningKey.parse(data, passphrase(KEY) if is_encrypted(data) else None, file=KEY)
     ring = preferences.keyring()
-    names = [name] if name else ring.signing_names() if ring else []
+    names = [name] if name else ring.signing_names()
     if len(names) > 1:
         raise UsageError(f"you have several keys; choose one by --key: {', '.join(names)}")
     if names and not name:
         output.note(f"signing with {names[0]}, your only key")
-    return preferences.own_keyring().signing(names[0], passphrase) if names else None
+    return ring.signing(names[0], passphrase) if names else None
 
 
 def publisher(address: str, name: str | None, *, is_trial: bool = False) -> Publisher:

@@ -174,4 +174,5 @@ class Keyring:
             file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
             atomic.write(str(file), data, mode=mode, durable=True)
         except OSError as error:
-            raise UnavailableError(Problem(f"cannot be written: {error.strerror}", file=str(file))) from error
+            problem, hint = f"cannot be written: {error.strerror}", "XDG_CONFIG_HOME names another folder"
+            raise UnavailableError(Problem(problem, file=str(file), hint=hint)) from error
