@@ -16,7 +16,7 @@ from packyard.core.errors import UsageError
 from packyard.sharing.index.access import Publisher
 from packyard.sharing.trust import keyless, signers
 from packyard.sharing.trust.keyless import Signing
-from packyard.sharing.trust.keys import SigningKey, is_encrypted
+from packyard.sharing.trust.keys import SigningKey
 
 KEY = "PACKYARD_SIGNING_KEY"
 PASSPHRASE = "PACKYARD_KEY_PASSPHRASE"
@@ -40,7 +40,7 @@ def key(name: str | None = None) -> Signing | None:
         if not data.strip():
             hint = f"is the secret of the job missing? To publish without a signature: unset {KEY}"
             raise UsageError(f"{KEY} is set, and empty: nothing would be signed ({hint})")
-        return SigningKey.parse(data, passphrase(KEY) if is_encrypted(data) else None, file=KEY)
+        return SigningKey.parse(data, passphrase, file=KEY)
     ring = preferences.keyring()
     names = [name] if name else ring.signing_names()
     if len(names) > 1:
