@@ -19,6 +19,7 @@ from dataclasses import replace
 
 from packyard.cli import output, progress, signing
 from packyard.cli.channels import BUNDLES, fetching, open_channel, row
+from packyard.sharing.index.access import Publisher
 from packyard.sharing.publishing.copy import copy
 
 ROWS = BUNDLES
@@ -34,13 +35,19 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Copy what is missing; print a line for each bundle."""
+
+    def by() -> Publisher:
+        publisher = signing.publisher(arguments.target, arguments.key)
+        signing.tell_unsigned(publisher)
+        return publisher
+
     with progress.busy(f"copying from {arguments.source}") as show:
         copied = copy(
             open_channel(arguments.source),
             open_channel(arguments.target),
             arguments.references,
             how=replace(fetching(arguments.source), cache=None),  # TO has them then
-            by=lambda: signing.publisher(arguments.target, arguments.key),
+            by=by,
             is_own=bool(arguments.key),
             done=lambda number, count: show(f"{number} of {output.counted(count, 'package')} copied"),
         )

@@ -144,12 +144,11 @@ def _index(store: Store, reference: Reference, how: Fetching, *, is_pinned: bool
         if remembered is None:
             raise
         how.warn(f"{error}\nwhat it listed before is used")
-        try:
+        with suppress(IntegrityError):
             remembered.package(reference.name)
-        except IntegrityError:
-            older = access.read(store, how.trusted)
-            return older if older.channel == remembered.channel else remembered
-        return remembered
+            return remembered
+        older = access.read(store, how.trusted)
+        return older if older.channel == remembered.channel else remembered
 
 
 def _file(store: Store, entry: IndexEntry, how: Fetching) -> bytes:
