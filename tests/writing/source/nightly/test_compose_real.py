@@ -6,7 +6,7 @@ import json
 import os
 import re
 import shutil
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 
@@ -17,6 +17,7 @@ import reading
 from catalogue.usecases import (
     CATALOGUE,
     USE_CASES,
+    Directory,
     composed,
     composed_package,
     each_use_case,
@@ -29,8 +30,6 @@ from packyard.using.kustomize.accumulate import accumulate
 from packyard.using.kustomize.part import Part
 from packyard.using.setters.check import is_refused
 from packyard.using.setters.definition import Setter
-from packyard.using.setters.packages import PackageFiles, read_krmfile
-from packyard.using.setters.plan import Assignment, plan
 from packyard.writing.source import parts, program
 from packyard.writing.source.package import Package, UseCase
 from packyard.writing.source.pod_operations import PodPatch
@@ -109,49 +108,29 @@ def test_builds_alike_with_old_and_new_kustomize(
     assert reading.built(kustomize4, folder) == built
 
 
-def setters(files: PackageFiles) -> Mapping[str, Setter]:
-    return read_krmfile(files).definitions.setters
-
-
-def set_values(files: PackageFiles, values: Mapping[str, str]) -> PackageFiles:
-    planned = plan(files, Assignment({name: [text] for name, text in values.items()}))
-    return files.with_files(planned.files)
-
-
-def another(alike: list[Setter]) -> str:
-    """Return a value that setters of one name may have and have not."""
-    first = max(alike, key=lambda setter: len(setter.value))
+def another(setter: Setter) -> str:
+    """Return a value that a setter may have and has not."""
+    enum = setter.schema.get("enum")
     texts = [
-        *(setter.example or "" for setter in alike),
-        re.sub("^0(?=[0-9])", "", f"{first.value}2"),
-        "x",
-        "5Gi",
-        "3",
-        "/x",
-        "https://x",
-        "GN",
-        "False",
+        setter.example or "",
+        re.sub("^0(?=[0-9])", "", f"{setter.value}2"),
+        *("x", "5Gi", "3", "/x", "https://x", "GN", "False"),
+        re.sub("[0-9]", lambda digit: str((int(digit.group()) + 1) % 10), setter.value),
+        *map(str, enum if isinstance(enum, list) else ()),
     ]
-    texts += [re.sub("[0-9]", lambda digit: str((int(digit.group()) + 1) % 10), first.value), *map(str, _enum(first))]
-    fitting = [
-        text for text in texts if text and all(text != each.value and not is_refused(each, [text]) for each in alike)
-    ]
-    assert fitting, f"no other value for {first.name}: give one here"
+    fitting = [text for text in texts if text not in ("", setter.value) and not is_refused(setter, [text])]
+    assert fitting, f"no other value for {setter.name}: give one here"
     return fitting[0]
-
-
-def _enum(setter: Setter) -> Iterable[object]:
-    found = setter.schema.get("enum")
-    return found if isinstance(found, list) else ()
 
 
 @pytest.mark.nightly
 @each_use_case
 def test_every_setter_changes_a_field_and_set_back_restores_every_byte(package: Package, use_case: UseCase) -> None:
-    shipped = package_files(composed(package, use_case).files)
-    for name, setter in setters(shipped).items() if shipped.krmfile else ():
-        changed = set_values(shipped, {name: another([setter])})
-        assert changed.resources != shipped.resources, f"{name} changes no field"
+    before = Directory(composed(package, use_case).files)
+    resources = package_files(before.files).resources
+    for name, setter in before.setters.items():
+        changed = before.set({name: another(setter)})
+        assert package_files(changed.files).resources != resources, f"{name} changes no field"
         if not setter.must_be_set:  # else it is empty, and only `--unset` goes back there
-            back = set_values(changed, {name: setter.value})
-            assert back.resources == shipped.resources, f"{name} is not taken back"
+            back = changed.set({name: setter.value})
+            assert package_files(back.files).resources == resources, f"{name} is not taken back"
