@@ -23,7 +23,7 @@ from packyard.core.digest import Digest
 from packyard.core.errors import IntegrityError
 from packyard.core.files.git import Revision
 from packyard.sharing.entry import PROVENANCE, SIGSTORE, IndexEntry
-from packyard.sharing.fetching.verify import verify_bundle, with_sbom
+from packyard.sharing.fetching.fetch import verify_bundle, with_sbom
 from packyard.sharing.index.access import Publisher
 from packyard.sharing.index.index import Index
 from packyard.sharing.stores.directory import DirectoryStore

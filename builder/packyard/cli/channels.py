@@ -49,13 +49,9 @@ def fetching(address: str) -> Fetching:
     return Fetching(trusted=trusted, memory=memory, cache=bundle_cache(), warn=output.warning)
 
 
-def bundle_cache() -> Cache | None:
-    """Return the bundles that were fetched, by their digests; None for a user without a home folder.
-
-    They are verified again, as anybody may have written there.
-    """
-    folder = state.cache_dir()
-    return Cache(folder / "bundles", limit=_BUNDLES_LIMIT) if folder else None
+def bundle_cache() -> Cache:
+    """Return the bundles that were fetched, by their digests; they are verified again, whoever wrote there."""
+    return Cache(state.cache_dir() / "bundles", limit=_BUNDLES_LIMIT)
 
 
 def row(entry: IndexEntry, status: str) -> dict[str, object]:

@@ -15,7 +15,6 @@ from packyard.cli import state
 from packyard.cli.output import masked
 from packyard.core.bundle.receipt import CARRIED
 from packyard.core.digest import Digest
-from packyard.core.errors import UnavailableError
 from packyard.sharing import configuration
 from packyard.sharing.index.access import Memory
 from packyard.sharing.trust.keyring import Keyring
@@ -88,60 +87,46 @@ def is_used(address: str) -> bool:
     named = filter(None, (os.environ.get(CHANNEL), configured()))
     if configuration.normal(address) in map(configuration.normal, named) or trust(address).is_required:
         return True
-    file = _noted(address)
-    return file is not None and any(file.with_suffix(end).is_file() for end in (_INDEX, _USED))
+    return any(_noted(address).with_suffix(end).is_file() for end in (_INDEX, _USED))
 
 
 def note_used(address: str) -> None:
     """Note that the user named a channel, which may have no index to remember."""
     file = _noted(address)
-    if file is not None and not is_used(address):
+    if not is_used(address):
         with suppress(OSError):  # without it, the user is asked or told again
             file.parent.mkdir(parents=True, exist_ok=True)
             file.with_suffix(_USED).touch()
 
 
-def _noted(address: str) -> Path | None:
-    """Return the beginning of files that remember a channel; None for a user without a home folder."""
-    folder = state.state_dir()
-    return folder / "channels" / Digest.of(configuration.normal(address).encode()).hex if folder else None
+def _noted(address: str) -> Path:
+    """Return the beginning of files that remember a channel."""
+    return state.state_dir() / "channels" / Digest.of(configuration.normal(address).encode()).hex
 
 
 def trust(address: str) -> Trust:
     """Return whom the user trusts for a channel; where that is nobody, the user's own keys, none of them required."""
     ring = keyring()
-    if trusted := ring.trusted(address) if ring else ():
+    if trusted := ring.trusted(address):
         return Trust.of(*trusted, channel=masked(address))
-    return Trust.of(*(ring.own() if ring else ()), channel=masked(address)).optional()
+    return Trust.of(*ring.own(), channel=masked(address)).optional()
 
 
 def trusted_anywhere() -> Trust:
     """Return whom the user trusts for any channel: of a file from anywhere, none of them is required."""
-    ring = keyring()
-    return Trust.of(*(each for channel in (ring.channels() if ring else ()) for each in channel.signatories)).optional()
+    return Trust.of(*(each for channel in keyring().channels() for each in channel.signatories)).optional()
 
 
-def memory(address: str) -> Memory | None:
-    """Return what is remembered of the last index that a channel had; None for a user without a home folder."""
-    file = _noted(address)
-    return Memory(file=file.with_suffix(_INDEX)) if file else None
+def memory(address: str) -> Memory:
+    """Return what is remembered of the last index that a channel had."""
+    return Memory(file=_noted(address).with_suffix(_INDEX))
 
 
-def keyring() -> Keyring | None:
-    """Return the user's keys, or None for a user without a home folder."""
-    folder = state.config_dir()
-    return Keyring(folder / "keys") if folder else None
-
-
-def own_keyring() -> Keyring:
-    """Return the user's keys, for what cannot do without."""
-    ring = keyring()
-    if ring is None:
-        raise UnavailableError("no keys are kept without a home folder (set HOME, or XDG_CONFIG_HOME)")
-    return ring
+def keyring() -> Keyring:
+    """Return the user's keys."""
+    return Keyring(state.config_dir() / "keys")
 
 
 def configured() -> str:
     """Return the channel that the user's configuration names, if any."""
-    folder = state.config_dir()
-    return configuration.read(folder) if folder else ""
+    return configuration.read(state.config_dir())

@@ -62,8 +62,7 @@ class Untarred:
             return None
         from packyard.cli.channels import bundle_cache
 
-        cache = bundle_cache()
-        data = cache.get(self.receipt.digest) if cache else None
+        data = bundle_cache().get(self.receipt.digest)
         bundle = Bundle.open(data, what=self.name) if data else None
         return bundle if bundle and bundle.manifest.to_bytes() == self.data else None
 

@@ -16,7 +16,7 @@ from shlex import quote
 from packyard.cli import declare, output, preferences, state
 from packyard.core.bundle.bundle import Bundle
 from packyard.core.bundle.reference import Reference
-from packyard.core.errors import ConflictError, InputError, Problem, UnavailableError
+from packyard.core.errors import ConflictError, InputError, Problem
 from packyard.core.files import regular
 from packyard.core.files.paths import WORKSPACE
 from packyard.writing.source import library, workspace
@@ -71,11 +71,7 @@ def find(arguments: argparse.Namespace, *, carried: bool = False) -> Workspace:
 
 def _obtain(entry: Entry) -> Path:
     """Return the folder of a library that is a bundle: kept from before, or fetched now."""
-    cache_dir = state.cache_dir()
-    if cache_dir is None:
-        hint = "set HOME, or XDG_CACHE_HOME; or unpack them, and name the folders by `path`"
-        raise UnavailableError(f"libraries cannot be fetched without a home folder ({hint})")
-    kept_dir = cache_dir / "libraries"
+    kept_dir = state.cache_dir() / "libraries"
     if entry.digest and (kept_dir / entry.digest.hex / entry.name).is_dir():
         return kept_dir / entry.digest.hex / entry.name
     bundle = _fetch(entry)

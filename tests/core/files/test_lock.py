@@ -47,7 +47,7 @@ def test_a_folder_that_another_command_has_is_waited_for_with_a_word(
         told.append(text)
         os.close(handle)
 
-    with Tree(root).locked(StepLog(None, tell=tell)):
+    with Tree(root).locked(StepLog(tmp_path / "steps", tell=tell)):
         assert told == [f"{root}: another command is changing this folder; waiting until it ends"]
 
 

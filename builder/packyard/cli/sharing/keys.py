@@ -61,7 +61,7 @@ def run(arguments: argparse.Namespace) -> int:
     if (arguments.issuer and action != "trust") or (arguments.trusted_root and not arguments.issuer):
         flag = "--issuer" if arguments.issuer else "--trusted-root"
         raise UsageError(f"packyard keys {action}: {flag} is for `packyard keys trust IDENTITY CHANNEL --issuer URL`")
-    ring, form = preferences.own_keyring(), ROWS
+    ring, form = preferences.keyring(), ROWS
     match action, arguments.what:
         case "new", [name]:
             rows = _new(ring, name, is_encrypted=not arguments.no_passphrase)
@@ -120,12 +120,12 @@ def _check_signed(channel: str, trusted: Trust) -> None:
 
 def _untrust(ring: Keyring, channel: str) -> list[_Row]:
     memory = preferences.memory(channel)
-    is_remembered = memory is not None and memory.file.exists()
+    is_remembered = memory.file.exists()
     if not ring.untrust(channel) and not is_remembered:
         hint = suggest(normal(channel), [trusted.address for trusted in ring.channels()])
         hint = hint or "packyard keys list shows the channels for which you trust keys"
         raise InputError(Problem("nobody is trusted for it, and nothing is remembered", file=channel, hint=hint))
-    if memory:
+    if is_remembered:
         memory.forget()
     output.note(f"{channel}: no signature is required any more, and what it had before is forgotten")
     return []

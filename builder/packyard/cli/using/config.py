@@ -18,7 +18,7 @@ from json import dumps
 from packyard.cli import output, preferences, state
 from packyard.cli.preferences import Setting
 from packyard.cli.rows import Rows
-from packyard.core.errors import UnavailableError, UsageError
+from packyard.core.errors import UsageError
 from packyard.core.files import atomic
 from packyard.sharing import configuration
 
@@ -46,8 +46,6 @@ def _set(words: Sequence[str]) -> None:
     if len(words) != 3 or words[:2] != ["set", "channel"]:
         raise UsageError("packyard config: type packyard config, or packyard config set channel ADDRESS")
     folder = state.config_dir()
-    if folder is None:
-        raise UnavailableError("nothing is configured without a home folder (set HOME, or XDG_CONFIG_HOME)")
     _, name, value = words
     if wrong := configuration.misfit(value):
         raise UsageError(f"packyard config: {wrong}")
@@ -64,4 +62,4 @@ def _values() -> Iterator[tuple[str, Setting]]:
     folders = {"config": state.config_dir(), "cache": state.cache_dir(), "state": state.state_dir()}
     for name, folder in folders.items():
         variable = f"XDG_{name.upper()}_HOME"
-        yield f"{name} folder", Setting(str(folder or ""), variable if os.environ.get(variable) else _DEFAULT)
+        yield f"{name} folder", Setting(str(folder), variable if os.environ.get(variable) else _DEFAULT)

@@ -125,9 +125,9 @@ def _unpacked(bundle: Bundle, source: Setting, into: Path, file: str | None) -> 
     if file:
         locks.write(Path(file), replace(lock, packages={**lock.packages, bundle.name: pinned}))
     output.detail(f"{bundle.name}.tar.gz {bundle.digest}, tar {bundle.tar}")
-    if source.is_carried and (cache := bundle_cache()):  # the next release carries another one
+    if source.is_carried:  # the next release carries another one
         with suppress(UnavailableError):
-            cache.put(bundle.digest, bundle.data)
+            bundle_cache().put(bundle.digest, bundle.data)
     preferences.note_used(source.value)
     return folder
 

@@ -19,9 +19,9 @@ from shlex import quote
 from packyard.cli import declare, output, state
 from packyard.cli import directory as directories
 from packyard.cli.rows import Rows
-from packyard.core.errors import ConflictError, InputError, PackyardError, Problem, UnavailableError
+from packyard.core.errors import ConflictError, InputError, PackyardError, Problem
 from packyard.core.files import undo
-from packyard.core.files.steps import UNDONE, Step, StepLog
+from packyard.core.files.steps import UNDONE, Step
 from packyard.core.files.tree import Tree
 from packyard.using.options import option_setters, options, usecases
 from packyard.using.upgrade import onefile
@@ -45,7 +45,7 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.list:
         declare.alone(arguments, "undo", "beside --list", "yes")
         return _list(directory, arguments.output)
-    log, places = _log(), (directory, *_also(directory))
+    log, places = state.log(), (directory, *_also(directory))
     with Tree(directory).locked(log):  # finishes an interrupted change first
         pass
     step = (undo.undone if arguments.redo else undo.last)(log, *places)
@@ -75,7 +75,7 @@ def _ask(told: str, directory: Path) -> None:
 
 
 def _list(directory: Path, form: str) -> int:
-    log, places = _log(), (directory, *_also(directory))
+    log, places = state.log(), (directory, *_also(directory))
     steps = list(undo.done(log, *places))
     LIST.show([(number, step.title, _time(step), len(step.sizes)) for number, step in enumerate(steps, 1)], form)
     if not steps:
@@ -87,14 +87,6 @@ def _list(directory: Path, form: str) -> int:
 
 def _time(step: Step) -> str:
     return time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(step.file.stat().st_mtime))
-
-
-def _log() -> StepLog:
-    """Return the step log; without a home folder there is none."""
-    log = state.log()
-    if log.folder is None:
-        raise UnavailableError("no history is kept without a home folder (set HOME, or XDG_STATE_HOME)")
-    return log
 
 
 def _merged(path: str, then: bytes | None, now: bytes | None, back: bytes | None) -> bytes | None:

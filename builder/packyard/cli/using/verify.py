@@ -29,8 +29,7 @@ from packyard.core.digest import Digest
 from packyard.core.errors import InputError, IntegrityError, Problem, UnavailableError
 from packyard.core.files import regular
 from packyard.sharing.entry import SBOM, IndexEntry
-from packyard.sharing.fetching.fetch import Fetched
-from packyard.sharing.fetching.verify import verify_bundle, with_sbom
+from packyard.sharing.fetching.fetch import Fetched, verify_bundle, with_sbom
 from packyard.sharing.trust import provenance
 from packyard.using.options import usecases
 from packyard.using.upgrade.directory import upgrade

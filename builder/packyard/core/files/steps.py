@@ -100,12 +100,12 @@ class Step(NamedTuple):
 
 
 class StepLog(NamedTuple):
-    """The steps in a folder, which is created with the first one; without a folder none are kept.
+    """The steps in a folder, which is created with the first one; where it cannot be, none are kept.
 
     A change gets the ``title``, and can be undone if that is not empty. ``tell`` gets messages for the user.
     """
 
-    folder: Path | None
+    folder: Path
     title: str = ""
     tell: Callable[[str], object] = lambda _: None
     ends: str = DONE
@@ -114,20 +114,17 @@ class StepLog(NamedTuple):
     @classmethod
     def of_user(cls) -> StepLog:
         """Return the log of this user, for changes that are not undone."""
-        folder = home.state_dir()
-        return cls(folder and folder / "steps")
+        return cls(home.state_dir() / "steps")
 
     @contextmanager
     def begin(self, root: str, token: str, files: Changes) -> Iterator[Step | None]:
         """Write a step to the disk, locked as long as its writer lives; None where that is not possible."""
-        step, handle, why = None, -1, "without a home folder"
-        if self.folder:
-            try:
-                step, handle = self._open(self.folder, root, token, files)
-            except OSError as error:
-                why = f"in {self.folder}: {error.strerror or error}"
-        if not step:
-            self.tell(f"no history is kept {why}; `packyard undo` cannot undo this change, and a crash amid it stays")
+        step, handle = None, -1
+        try:
+            step, handle = self._open(self.folder, root, token, files)
+        except OSError as error:
+            lost = "`packyard undo` cannot undo this change, and a crash amid it stays"
+            self.tell(f"no history is kept in {self.folder}: {error.strerror or error}; {lost}")
         try:
             yield step
         finally:
@@ -173,7 +170,8 @@ class StepLog(NamedTuple):
         try:
             sizes = self._sizes()
         except OSError as error:
-            raise UnavailableError(Problem(error.strerror or str(error), file=str(self.folder))) from error
+            problem, hint = error.strerror or str(error), "XDG_STATE_HOME names another folder"
+            raise UnavailableError(Problem(problem, file=str(self.folder), hint=hint)) from error
         for file in sorted((file for file in sizes if file.suffix[1:] in states), key=_number, reverse=True):
             if not os.path.lexists(file):  # another command ended it
                 continue
@@ -194,8 +192,6 @@ class StepLog(NamedTuple):
     def _sizes(self) -> dict[Path, int]:
         """Return the size of each step's file."""
         sizes: dict[Path, int] = {}
-        if self.folder is None:
-            return sizes
         with suppress(FileNotFoundError), os.scandir(self.folder) as entries:  # the folder may be missing
             for entry in entries:
                 stem, _, suffix = entry.name.partition(".")

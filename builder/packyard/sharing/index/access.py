@@ -180,11 +180,9 @@ class Publisher:
             hint = "sign with the key of the channel, by --key NAME or PACKYARD_SIGNING_KEY"
             raise InputError(Problem("its index is signed, and you have no key", file=store.address, hint=hint))
         if index.is_signed and not index.signers:
-            other = index.others[0]
-            problem = (
-                f"names {self.trusted.name(other)} as its signer, which you do not trust: your key would sign all of it"
-            )
-            raise IntegrityError(Problem(problem, file=store.address, hint=self.trusted.take(other)))
+            name, hint = self.trusted.name(index.others[0]), self.trusted.take(index.others[0])
+            problem = f"names {name} as its signer, which you do not trust: your key would sign all of it"
+            raise IntegrityError(Problem(problem, file=store.address, hint=hint))
         if index.number and self.key and not (index.is_signed or self.is_repairing or as_registry(store)):
             parallel.each(partial(self._check_unsigned, store), index.entries)
         return index
@@ -209,11 +207,9 @@ class Publisher:
             before = before or self.current(store)
             after = change(before)
             if isinstance(after, RegistryIndex):
-                self._tell_unsigned()
                 if not after.registry.marks(""):
-                    self.tell(
-                        f"{store.address}: publish each package from one job at a time, as tags can be overwritten"
-                    )
+                    once = "publish each package from one job at a time, as tags can be overwritten"
+                    self.tell(f"{store.address}: {once}")
                 return after.written()
             is_same = after == before and not after.files
             if before.number and is_same and (not self.key or self.key.public.id in (*before.signers, *before.others)):
@@ -231,10 +227,6 @@ class Publisher:
             time.sleep(random.uniform(0, pause))
             before, pause = None, min(2 * pause, _LONGEST_PAUSE)
 
-    def _tell_unsigned(self) -> None:
-        if not self.key:
-            self.tell("not signed: nobody can tell who published it; to sign the next time: packyard keys new NAME")
-
     def _swap(self, store: Store, before: Index, after: Index) -> Index:
         """Write what is new, and then the index that names it, if it is still as it was before."""
         after = replace(after, number=before.number + 1)
@@ -247,7 +239,6 @@ class Publisher:
         created = Index.parse(data, store, self.own)
         if self.memory:
             self.memory.write(created)
-        self._tell_unsigned()
         if not before.number and created.writers == ONE:
             self.tell(f"{store.address} does not keep what several write at once: publish from one job at a time")
         if before.number and self.key and not before.is_signed:

@@ -21,8 +21,7 @@ from packyard.core.digest import Digest
 from packyard.core.errors import ConflictError, Problem
 from packyard.core.work import parallel
 from packyard.sharing.entry import SBOM, IndexEntry
-from packyard.sharing.fetching.fetch import Fetching, whole
-from packyard.sharing.fetching.verify import verify_bundle, with_sbom
+from packyard.sharing.fetching.fetch import Fetching, verify_bundle, whole, with_sbom
 from packyard.sharing.index import access
 from packyard.sharing.index.access import UNSIGNED, Publisher
 from packyard.sharing.index.index import KEY, Index

@@ -117,7 +117,6 @@ class BucketStore:
 
     def put(self, key: str, data: bytes) -> None:
         """Create an object; see `Store.put`."""
-        check_key(key)
         for attempt in range(ATTEMPTS):
             # What the server refused may be a creation that was never answered, or one under way that may fail yet.
             look = attempt or not self.is_conditional
@@ -131,7 +130,6 @@ class BucketStore:
 
     def get(self, key: str, *, limit: int = LIMIT) -> bytes:
         """Return an object's bytes; see `Store.get`."""
-        check_key(key)
         return self._got(key, limit)[0]
 
     def _got(self, key: str, limit: int) -> tuple[bytes, Any]:
@@ -167,7 +165,6 @@ class BucketStore:
 
     def swap(self, key: str, data: bytes, expected: Digest | None) -> None:
         """Replace an object; see `Store.swap`."""
-        check_key(key)
         current, version = self._found(key)
         check_expected(self._place(key), current, expected)
         if not self._write(key, data, version or "create"):
@@ -175,7 +172,6 @@ class BucketStore:
 
     def remove(self, key: str) -> None:
         """Remove an object; see `Store.remove`."""
-        check_key(key)
         with suppress(NotFoundError):
             self._ask(self._place(key), lambda bucket: obstore.delete(bucket, key))
 
@@ -254,6 +250,7 @@ class BucketStore:
         return refused(*reason(detail))
 
     def _place(self, key: str) -> str:
+        check_key(key)
         return f"{self.address}/{key}"
 
 

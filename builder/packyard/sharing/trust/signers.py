@@ -11,17 +11,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from urllib.parse import parse_qsl, urlsplit
 
 from packyard.core import extras
 from packyard.core.errors import InputError, PackyardError, Problem, UnavailableError
 from packyard.core.files import regular
-from packyard.sharing.trust.keys import LIMIT, PublicKey, SigningKey, is_encrypted
-
-if TYPE_CHECKING:
-    from securesystemslib.signer import SSlibKey
+from packyard.sharing.trust.keys import LIMIT, PublicKey, SigningKey
 
 _SCHEMES = ("ed25519", "ecdsa-sha2-nistp256", "rsassa-pss-sha256", "rsa-pkcs1v15-sha256")
 _URI = re.compile(r"(file|hsm|awskms|gcpkms|azurekms|hv):.+|sigstore:.*")
@@ -35,17 +31,24 @@ def is_uri(text: str) -> bool:
 def open(uri: str, secret: Callable[[str], bytes]) -> SigningKey:
     """Return the key of a URI; ``secret`` is asked for a passphrase or PIN. Its public key is read from where it is."""
     if uri.startswith("file:"):
-        file = Path(urlsplit(uri).path)
-        data = regular.read(file, limit=LIMIT)
-        return SigningKey.parse(data, secret(uri) if is_encrypted(data) else None, file=str(file))
+        file = urlsplit(uri).path
+        return SigningKey.parse(regular.read(file, limit=LIMIT), secret, file=file)
     from securesystemslib.exceptions import UnsupportedLibraryError
-    from securesystemslib.signer import Signer
+    from securesystemslib.signer import SIGNER_FOR_URI_SCHEME, Signer
 
     def handler(_: str) -> str:
         return secret(uri).decode()
 
     try:
-        uri, key = _imported(uri, handler)
+        scheme, _, rest = uri.partition(":")
+        words: tuple[object, ...] = (rest,)
+        if scheme == "hsm":
+            number, _, query = rest.partition("?")
+            words = int(number or 2), dict(parse_qsl(query)).get("label"), handler
+        elif scheme == "azurekms":
+            words = tuple(rest.strip("/").split("/", 1))
+        importing: Any = SIGNER_FOR_URI_SCHEME[scheme]
+        uri, key = importing.import_(*words)  # the public key, as the HSM or the service has it
         if key.scheme not in _SCHEMES:
             raise ValueError(f"the scheme {key.scheme!r} is not one of {', '.join(_SCHEMES)}")
         public = PublicKey.of(key._crypto_key(), file=uri)
@@ -58,19 +61,3 @@ def open(uri: str, secret: Callable[[str], bytes]) -> SigningKey:
         raise
     except Exception as error:  # the libraries raise many kinds
         raise UnavailableError(Problem(f"cannot be used: {error or type(error).__name__}", file=uri)) from error
-
-
-def _imported(uri: str, handler: Callable[[str], str]) -> tuple[str, SSlibKey]:
-    """Return what names a key for its signer, and its public key, as the HSM or the service has it."""
-    from securesystemslib.signer import SIGNER_FOR_URI_SCHEME
-
-    scheme, _, rest = uri.partition(":")
-    words: tuple[object, ...] = (rest,)
-    if scheme == "hsm":
-        number, _, query = rest.partition("?")
-        words = int(number or 2), dict(parse_qsl(query)).get("label"), handler
-    elif scheme == "azurekms":
-        words = tuple(rest.strip("/").split("/", 1))
-    signer: Any = SIGNER_FOR_URI_SCHEME[scheme]
-    imported: tuple[str, SSlibKey] = signer.import_(*words)
-    return imported

@@ -138,7 +138,7 @@ def _is_config(resources: ResourceList, item: ResourceItem) -> bool:
 
 
 def _list_setters(resources: ResourceList) -> _Answer:
-    setters = derive((item.root for item in resources.items), _given(resources.items))
+    setters = derive((field for item in resources.items for field in find(item.root)), _given(resources.items))
     results = [Result(message=_line(setter, count)) for setter, count in setters]
     if not results:
         notes = ["no setters found"]

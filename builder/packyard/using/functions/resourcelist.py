@@ -81,8 +81,7 @@ class ResourceItem:
         return {key: text for key, text in reference.items() if text or key != "namespace"}
 
     def _annotation(self, names: Iterable[str]) -> str:
-        annotations = self.annotations
-        return next((text for name in names if annotations and (text := annotations.text(name))), "")
+        return next((text for name in names if (text := self.root.text("metadata", "annotations", name))), "")
 
 
 class ResourceList:

@@ -134,11 +134,9 @@ class _Place:
         self.parent = parent
 
     def _child(self, parent: Node, step: str) -> Child | None:
-        if isinstance(parent, MappingNode):
-            return parent.entry(step)
         if isinstance(parent, SequenceNode) and step.isdigit() and int(step) < len(parent.items):
             return parent.items[int(step)]
-        return None
+        return parent.entry(step)
 
     def part(self) -> Child:
         """Return the entry or item there; one that is missing is an error."""
@@ -296,7 +294,7 @@ class _Merge:
         elements: dict[tuple[str, ...], Item] = {}
         for item in node.items:
             value = item.value
-            texts = tuple(_text(value.get(key)) if isinstance(value, MappingNode) else "" for key in keys)
+            texts = tuple(_text(value.get(key)) for key in keys)
             texts = texts or (_text(value),)
             if not texts[0]:
                 what = f"needs its key {keys[0]!r}" if keys else "must be text"

@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from packyard.core.kubernetes.kinds import APPS, BATCH, CORE
 from packyard.core.kubernetes.pods import PODS
 from packyard.core.yaml.document import mappings
-from packyard.core.yaml.node import MappingNode
+from packyard.core.yaml.node import Node
 from packyard.core.yaml.strict import Value
 from packyard.using.kustomize import generator, selector
 from packyard.using.kustomize.objects import Object
@@ -60,7 +60,7 @@ KNOWN = tuple(
 )
 
 
-def read(root: MappingNode) -> Iterator[FieldSpec]:
+def read(root: Node) -> Iterator[FieldSpec]:
     """Yield the fields that a file of ``configurations`` says to name ConfigMaps."""
     for reference in mappings(root.get("nameReference")):
         if reference.text("kind") == "ConfigMap":

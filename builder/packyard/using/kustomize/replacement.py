@@ -160,9 +160,8 @@ def _follow(node: Node, way: Sequence[str], *, is_exact: bool = False) -> Iterat
 
 
 def _children(node: Node, step: str, *, is_exact: bool) -> list[Child]:
-    if isinstance(node, MappingNode):
-        entry = node.entry(step)
-        return [entry] if entry else []
+    if entry := node.entry(step):
+        return [entry]
     children = node.items if isinstance(node, SequenceNode) else []
     if step in ("*", "-"):
         return [*children] if step == "*" else [*children[-1:]]
@@ -175,7 +174,7 @@ def _children(node: Node, step: str, *, is_exact: bool) -> list[Child]:
 
 def _text(item: Node, key: str) -> str | None:
     """Return the text of an item, or that of one of its fields."""
-    value = item.get(key) if key and isinstance(item, MappingNode) else None if key else item
+    value = item.get(key) if key else item
     return value.value if isinstance(value, Scalar) else None
 
 

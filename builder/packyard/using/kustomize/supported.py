@@ -198,7 +198,7 @@ def _generated(root: MappingNode, file: Path, budget: Budget) -> Iterator[Genera
     fields = Fields(root, str(file), "")
     for item in items(listed(root, "configMapGenerator")):
         _refuse_others(item, generator.KEYS, "configMapGenerator")
-        _refuse_others(item.get("options") if isinstance(item, MappingNode) else None, generator.OPTIONS, "generator")
+        _refuse_others(item.get("options"), generator.OPTIONS, "generator")
         generated = generator.read(fields, item, find)
         if fields.problems or generated is None:
             raise InputError(*fields.problems)
@@ -220,8 +220,7 @@ def _references(root: MappingNode, file: Path, budget: Budget) -> Iterator[Field
         source = _read_beside(node, file, budget, "configuration")
         configuration = only(parse_text(source), source.name).root
         _refuse_others(configuration, _CONFIGURATION, "configuration")
-        if isinstance(configuration, MappingNode):
-            yield from references.read(configuration)
+        yield from references.read(configuration) if configuration else ()
 
 
 def _patches(root: MappingNode, file: Path, budget: Budget) -> Iterator[Patch]:

@@ -180,9 +180,7 @@ def _wanted(document: Document, bound: Binding, old: Scalar, definition: Setter 
 
 def type_at(root: Node | None, path: tuple[Step, ...]) -> str | None:
     """Return the type that Kubernetes gives a field of an object."""
-    if not isinstance(root, MappingNode):
-        return None
-    return field_type(root.text("apiVersion"), root.text("kind"), path)
+    return field_type(root.text("apiVersion"), root.text("kind"), path) if root else None
 
 
 def _find(node: Node, path: tuple[Step, ...], flow: bool) -> Iterator[Binding]:

@@ -108,8 +108,8 @@ def check(parsed: Parsed) -> Iterator[Finding]:
             of_kind, name = own.get(reference.kind, {}), reference.name.value
             is_asked = parsed.complete and not reference.optional and not variables.is_filled_in(name)
             if name in of_kind:
-                called = f"{reference.kind[1]} {name!r}"
-                yield from selectors.parted(reference.name, "name", [of_kind[name]], called, parsed)
+                what, this = f"the name of {reference.kind[1]} {name!r}", "this reference to it"
+                yield from selectors.parted(reference.name, [of_kind[name]], what, parsed, this)
             elif reference.is_of_cluster and not _is_meant(reference, of_kind, parsed):
                 continue
             elif parsed.complete and (kind := _of_other_kind(reference, own)):

@@ -77,14 +77,16 @@ def _workload(root: MappingNode, parsed: Parsed) -> Iterator[Finding]:
             message = f"the selector wants label {entry.name}: {entry.text}, which the pod {has}"
             yield breach("selects-nothing", entry, message, "write the same in both", severity="error")
         elif label:
-            yield from parted(entry.value, entry.name, [label], "the pod", parsed)
+            yield from parted(entry.value, [label], f"label {entry.name} of the pod", parsed)
 
 
-def parted(node: Node, what: str, others: Iterable[Node | None], whose: str, parsed: Parsed) -> Iterator[Finding]:
+def parted(
+    node: Node, others: Iterable[Node | None], what: str, parsed: Parsed, this: str = "this one"
+) -> Iterator[Finding]:
     """Find a text that a set changes, and with it none of the others that it has to be like, or the other way round."""
     here, changed = parsed.changed_by(node), [parsed.changed_by(label) for label in others]
     if here not in changed:
-        message = f"this {what} changes with {_listed(here)}, and that of {whose} with {_listed(changed[0])}"
+        message = f"{what} changes with {_listed(changed[0])}, and {this} with {_listed(here)}"
         yield breach("reference-left-behind", node, message, "give both the same comment")
 
 
@@ -148,7 +150,7 @@ def _ports(service: MappingNode, selector: MappingNode, parsed: Parsed) -> Itera
             names = {item.text("name") or item.text("containerPort") for item in declared} - {""}
             yield no_port(target, names, f"no container of the selected pods declares port {target.value}")
         elif matching:
-            yield from parted(target, "port", matching, "the container", parsed)
+            yield from parted(target, matching, "the port of the container", parsed)
 
 
 def no_port(port: Scalar, known: set[str], message: str) -> Finding:
@@ -189,7 +191,8 @@ def _selected(
         message = "no pod of the package has the labels of this selector"
         yield breach("selects-nothing", selector, message, "compare it with the pod's labels")
     for entry in selector.entries if matching else ():
-        yield from parted(entry.value, entry.name, [own.get(entry.name) for own in matching], "the pods", parsed)
+        values = [own.get(entry.name) for own in matching]
+        yield from parted(entry.value, values, f"label {entry.name} of the pods", parsed)
 
 
 def _is_given(entry: Entry) -> bool:

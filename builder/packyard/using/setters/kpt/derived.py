@@ -5,30 +5,28 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 
 from packyard.core.yaml.content import flow_text
-from packyard.core.yaml.node import Node, SequenceNode
+from packyard.core.yaml.node import SequenceNode
 from packyard.core.yaml.values import is_null, type_of
 from packyard.using.setters.definition import Setter
 from packyard.using.setters.kpt.apply import roots_of, sorted_texts
-from packyard.using.setters.kpt.tagged import Tagged, find
+from packyard.using.setters.kpt.tagged import Tagged
 
 #: A setter that a comment or a Kptfile names, and the number of the fields that say what it is.
 Counted = tuple[Setter, int]
 
 
-def derive(roots: Iterable[Node | None], values: Mapping[str, str] | None = None) -> list[Counted]:
-    """Return the setters of objects, sorted by name; a name may be both a list's and a text's.
+def derive(fields: Iterable[Tagged], values: Mapping[str, str] | None = None) -> list[Counted]:
+    """Return the setters of fields, sorted by name; a name may be both a list's and a text's.
 
     One of ``values`` goes first, then that of the first field that has one. A pattern that its field does not
     match says nothing, and is not counted. Text becomes a better type where a later field has one.
     """
     given = (_given(*pair) for pair in (values or {}).items())
     by_key = {(setter.name, setter.is_list): (setter, 0) for setter in given}
-    for root in roots:
-        for field in find(root):
-            for setter in _of_field(field):
-                key = (setter.name, setter.is_list)
-                old, count = by_key.get(key, (setter, 0))
-                by_key[key] = old._replace(type=setter.type if old.type == "string" else old.type), count + 1
+    for setter in (setter for field in fields for setter in _of_field(field)):
+        key = (setter.name, setter.is_list)
+        old, count = by_key.get(key, (setter, 0))
+        by_key[key] = old._replace(type=setter.type if old.type == "string" else old.type), count + 1
     return [by_key[key] for key in sorted(by_key, key=lambda key: (key[0], not key[1]))]
 
 

@@ -15,5 +15,5 @@ from packyard.core.yaml.node import MappingNode, Node
 
 def find_mutators(root: Node | None) -> list[MappingNode]:
     """Return the functions of a Kptfile's pipeline that apply setters, in their order."""
-    mutators = mappings(root.find("pipeline", "mutators")) if isinstance(root, MappingNode) else []
+    mutators = mappings(root.find("pipeline", "mutators")) if root else []
     return [node for node in mutators if any("apply-setters" in node.text(key) for key in ("image", "exec"))]

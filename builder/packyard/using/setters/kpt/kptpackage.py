@@ -81,7 +81,7 @@ class KptPackage:
             name: flow_text(expanded(node), plain=True) for name, node in lists if isinstance(node, SequenceNode)
         } | self.values
         derived: dict[str, Setter] = {}
-        for setter, count in derive((root for _, root in self._roots), values):
+        for setter, count in derive(tagged, values):
             listed = derived.setdefault(setter.name, setter)  # a list comes before a text of the same name
             if not count:
                 derived[setter.name] = listed._replace(value=setter.value)
@@ -147,7 +147,7 @@ class KptPackage:
             if data is None and mutator.text("configPath"):
                 path = self._config_file(mutator)
                 root = self._root(path)
-                data = root.mapping("data") if isinstance(root, MappingNode) else None
+                data = root.mapping("data") if root else None
             for entry in data.entries if data else ():
                 yield Declaration(entry.name, path, entry.value, mutator)
 

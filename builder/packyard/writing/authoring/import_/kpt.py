@@ -29,10 +29,9 @@ def read(
     documents: Sequence[Document], edits: Sequence[list[Edit]], notes: list[Note]
 ) -> tuple[Definitions, list[str]]:
     """Read the comments of some documents, and add to the edits of each; return the definitions, and what is bound."""
-    roots = [document.root for document in documents]
-    fields = [(number, each) for number, root in enumerate(roots) for each in tagged.find(root)]
+    fields = [(number, each) for number, document in enumerate(documents) for each in tagged.find(document.root)]
     texts = [(each.pattern, node) for _, each in fields if isinstance(node := each.node, Scalar) and not is_null(node)]
-    values = {setter.name: setter.value for setter, _ in derive(roots) if not setter.is_list}
+    values = {setter.name: setter.value for setter, _ in derive(each for _, each in fields) if not setter.is_list}
     for pattern, node in texts:  # kpt itself derives nothing from an empty text, and sets it nevertheless
         values = {**pattern.derive(node.value, empty=True), **values}
     setters: dict[str, Setter] = {}
