@@ -117,7 +117,7 @@ def fetch(store: Store, reference: Reference, how: Fetching | None = None, *, pi
             raise IntegrityError(Problem(problem, file=str(entry), hint=hint))
         try:
             data = _file(store, entry, how)
-            proof = verify_bundle(entry, provenance.get(store, entry), how.trusted, what=str(entry), index=index)
+            proof = verify(entry, provenance.get(store, entry), how.trusted, what=str(entry), index=index)
         except (NotFoundError, IntegrityError):
             latest = access.read(store, how.trusted, how.memory)
             latest.named(reference.name).get(entry.version)  # removed meanwhile
@@ -180,13 +180,8 @@ def opened(entry: IndexEntry, data: bytes) -> Bundle:
     return bundle
 
 
-def verify_bundle(
-    bundle: IndexEntry,
-    attested: bytes | None,
-    trusted: Trust = NOBODY,
-    *,
-    what: str,
-    index: Index | None = None,
+def verify(
+    bundle: IndexEntry, attested: bytes | None, trusted: Trust, *, what: str, index: Index | None = None
 ) -> Proof:
     """Verify the provenance of a bundle, as far as there is one; messages call the bundle ``what``.
 
