@@ -180,16 +180,14 @@ def opened(entry: IndexEntry, data: bytes) -> Bundle:
     return bundle
 
 
-def verify(
-    bundle: IndexEntry, attested: bytes | None, trusted: Trust, *, what: str, index: Index | None = None
-) -> Proof:
-    """Verify the provenance of a bundle, as far as there is one; messages call the bundle ``what``.
+def verify(bundle: IndexEntry, data: bytes | None, trusted: Trust, *, what: str, index: Index | None = None) -> Proof:
+    """Verify ``data``, the provenance of a bundle, as far as there is one; messages call the bundle ``what``.
 
     ``index``, which was read with the same trust, is the one in which the caller found this very file. Where the user
     trusts a key, one must have signed the index or the provenance.
     """
     listed_by, others = (index.signers, index.others) if index else ((), ())
-    statement, opened = provenance.check(attested, bundle, trusted.optional() if listed_by else trusted, what=what)
+    statement, opened = provenance.check(data, bundle, trusted.optional() if listed_by else trusted, what=what)
     return Proof(
         bundle=bundle,
         provenance=statement,
