@@ -16,10 +16,10 @@ from __future__ import annotations
 
 import argparse
 from dataclasses import replace
+from functools import cache, partial
 
 from packyard.cli import output, progress, signing
 from packyard.cli.channels import BUNDLES, fetching, open_channel, row
-from packyard.sharing.index.access import Publisher
 from packyard.sharing.publishing.copy import copy
 
 ROWS = BUNDLES
@@ -35,12 +35,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Copy what is missing; print a line for each bundle."""
-
-    def by() -> Publisher:
-        publisher = signing.publisher(arguments.target, arguments.key)
-        signing.tell_unsigned(publisher)
-        return publisher
-
+    by = cache(partial(signing.publisher, arguments.target, arguments.key))
     with progress.busy(f"copying from {arguments.source}") as show:
         copied = copy(
             open_channel(arguments.source),
@@ -52,4 +47,6 @@ def run(arguments: argparse.Namespace) -> int:
             done=lambda number, count: show(f"{number} of {output.counted(count, 'package')} copied"),
         )
     BUNDLES.show([row(entry, status) for entry, status in copied], arguments.output)
+    if by.cache_info().currsize:  # it was asked for: TO has an index of its own
+        signing.tell_unsigned(by())
     return 0

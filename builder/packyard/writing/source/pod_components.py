@@ -19,7 +19,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 
-from packyard.core.errors import InputError
+from packyard.core.errors import InputError, Problem
 from packyard.core.kubernetes.kinds import Kind, group_of
 from packyard.core.yaml.document import entries
 from packyard.core.yaml.layout import WIDTH
@@ -164,7 +164,8 @@ def _selector(patch: PodPatch, group: _Group, others: Sequence[SourceObject], *,
             return tuple((word, ",".join(texts)) for word, texts in target.items())
     names = sorted({item.root.source.name for item in (*group.items, *others)})
     message = f"needs other operations in some {group.kind[1]}s than in others, and no label tells them apart"
-    raise InputError(patch.problem(message, f"give {' and '.join(names)} a label such as {_COMPONENT}"))
+    hint = f"give {' and '.join(names)} a label such as {_COMPONENT}"
+    raise InputError(Problem(message, file=patch.file, line=patch.line, hint=hint))
 
 
 def _keys(kind: str, items: Sequence[SourceObject]) -> list[str]:
