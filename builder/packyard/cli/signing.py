@@ -9,7 +9,6 @@ from __future__ import annotations
 import argparse
 import os
 import sys
-from functools import cache
 from getpass import getpass
 
 from packyard.cli import declare, output, preferences
@@ -54,10 +53,16 @@ def key(name: str | None = None) -> Signing | None:
 def publisher(address: str, name: str | None, *, is_trial: bool = False) -> Publisher:
     """Return who writes into a channel, with which key, whom the user trusts there, and what he remembers of it.
 
-    Who only looks what would be done, ``is_trial``, needs no key. What is told is told once.
+    Who only looks what would be done, ``is_trial``, needs no key.
     """
     chosen, memory = None if is_trial else key(name), preferences.memory(address)
-    return Publisher(key=chosen, trusted=preferences.trust(address), memory=memory, tell=cache(output.note))
+    return Publisher(key=chosen, trusted=preferences.trust(address), memory=memory, tell=output.note)
+
+
+def tell_unsigned(by: Publisher) -> None:
+    """Say of what was written that nobody signed it, where that is so."""
+    if not by.key:
+        output.note("not signed: nobody can tell who published it; to sign the next time: packyard keys new NAME")
 
 
 def passphrase(file: str) -> bytes:
