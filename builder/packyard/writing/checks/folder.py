@@ -56,8 +56,8 @@ class Linted:
 class _Opened:
     """A folder whose files are read: its ``packages`` by their folders, also what belongs to none, and these parsed.
 
-    ``shipped`` says of a package that its values are a user's; of any other nobody knows. ``contents`` is what
-    documents may name.
+    ``copies`` are the roots of untarred packages: ``shipped`` says of a package in one that its values are a user's;
+    of any other nobody knows. ``contents`` is what documents may name.
     """
 
     def __init__(self, tree: Tree) -> None:
