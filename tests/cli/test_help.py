@@ -55,6 +55,12 @@ def test_a_page_is_as_wide_in_any_terminal() -> None:
     assert len(set(pages)) == 1
 
 
+@pytest.mark.parametrize("words", [("set",), ("cfg",), ("cfg", "set")])
+def test_a_page_stays_where_python_leaves_docstrings_out(words: tuple[str, ...]) -> None:
+    done = subprocess.run([COMMAND[0], "-OO", *COMMAND[1:], *words, "--help"], env=environment(), capture_output=True)
+    assert done.stdout.decode() == inside(*words, "--help").stdout
+
+
 @pytest.mark.parametrize("words", [(), ("--help",), ("help",)])
 def test_help_of_cfg_is_for_who_asks(words: tuple[str, ...]) -> None:
     text = inside("cfg", *words).stdout

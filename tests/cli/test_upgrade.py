@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import shutil
 from pathlib import Path
 
@@ -10,9 +9,11 @@ import pytest
 
 import reading
 import tiny
-from packyard.core.bundle import bundle
+from packyard.core.bundle import Bundle, bundle
 from packyard.core.bundle.archive import Member
 from packyard.core.bundle.manifest import Manifest, ShippedUseCase
+from packyard.sharing.stores.directory import DirectoryStore
+from sharing.examples import publish
 from tiny import done, packyard, refused
 
 SETTER = """\
@@ -78,32 +79,16 @@ def pack(folder: Path, version: str, files: dict[str, str], name: str = "p") -> 
     return file
 
 
-def begin(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Return a working directory that is empty."""
-    folder = tmp_path / "here"
-    folder.mkdir()
-    monkeypatch.chdir(folder)
-    return folder
-
-
 @pytest.fixture
 def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A folder with the package p of version 1.0, and both bundles."""
-    folder = begin(tmp_path, monkeypatch)
+    folder = tmp_path / "here"
+    folder.mkdir()
+    monkeypatch.chdir(folder)
     old = pack(folder, "1.0", FILES)
     pack(folder, "1.1", NEXT)
     tiny.untar(old, folder)
     return folder
-
-
-def publish(folder: Path, *versions: str) -> None:
-    """Make a channel."""
-    for version in versions:
-        file = folder / "channel" / version / "p.tar.gz"
-        file.parent.mkdir(parents=True)
-        shutil.copy(f"{version}.tar.gz", file)
-        file.with_name("p.tar.gz.sha256").write_text(f"{hashlib.sha256(file.read_bytes()).hexdigest()}  p.tar.gz\n")
-    done("fsck", "channel", "--repair")
 
 
 def edit_one() -> None:
@@ -271,9 +256,7 @@ def test_what_does_not_fit_together_as_yaml_is_a_conflict(here: Path) -> None:
 
 
 def test_says_where_the_bundle_that_it_came_from_may_be(here: Path) -> None:
-    told = refused("upgrade", "p")
-    assert told.startswith("error: p: has no .packyard.json, which says where the package is from (name the channel: ")
-    publish(here, "1.0")
+    publish(DirectoryStore(here / "channel"), [Bundle.open(Path("1.0.tar.gz").read_bytes())])
     tiny.replace(Path("p/packyard.json"), '"model": {}', '"model": {"x": "y"}')
     told = refused("upgrade", "p", "--from", "channel")
     assert told == (

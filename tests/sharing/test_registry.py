@@ -113,8 +113,7 @@ def test_a_bundle_is_an_artifact_with_one_layer_and_its_version_is_the_tag(regis
     told: list[str] = []
     for _ in range(2):
         publish(open_store(registry.address), [BERT], Publisher(tell=told.append))
-    once = f"{registry.address}: publish each package from one job at a time, as tags can be overwritten"
-    assert [text for text in told if not text.startswith("not signed: ")] == [once]
+    assert told == [f"{registry.address}: publish each package from one job at a time, as tags can be overwritten"]
     assert registry.tags("bert") == ["1.2.0_-cpu"]
     assert registry.tags("index") == ["bert"]
     manifest = json.loads(registry.manifest("bert", "1.2.0_-cpu"))

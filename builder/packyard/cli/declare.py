@@ -15,13 +15,8 @@ def switch(parser: argparse.ArgumentParser, flag: str, text: str) -> None:
 
 def given(arguments: argparse.Namespace, *names: str) -> list[str]:
     """Return those of some flags that the user gave, ``--no-wait`` by ``no-wait``; a verb need not have all."""
-    flags = {"channel": "--from", "name": "NAME"}
     values = {name: getattr(arguments, name.replace("-", "_"), None) for name in names}
-    return [
-        flags.get(name, f"--{name}")
-        for name, value in values.items()
-        if value is not False and value not in (None, "", [])  # 0 is given
-    ]
+    return [f"--{name}" for name, value in values.items() if value is not False and value not in (None, "", [])]
 
 
 def alone(arguments: argparse.Namespace, verb: str, mode: str, *names: str) -> None:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from packyard.core.errors import UsageError, suggest
 
@@ -40,6 +40,17 @@ def unknown(flag: str, flags: Collection[str], usage: str) -> str:
     if not hint and "NAME=VALUE" in usage and flag.isupper():
         hint = f"to set a value, type {flag.strip('-')}=VALUE"
     return f"unknown flag {flag!r}" + (f" ({hint})" if hint else "")
+
+
+def page(command: Any) -> str:
+    """Return the docstring of a module or a function, also where Python was told to leave them out (-OO)."""
+    if command.__doc__:
+        return str(command.__doc__)
+    import ast
+    import inspect
+
+    node: Any = ast.parse(inspect.getsource(command))
+    return ast.get_docstring(node if inspect.ismodule(command) else node.body[0], clean=False) or ""
 
 
 class Flags(NamedTuple):

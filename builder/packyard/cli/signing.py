@@ -9,7 +9,6 @@ from __future__ import annotations
 import argparse
 import os
 import sys
-from functools import cache
 from getpass import getpass
 
 from packyard.cli import declare, output, preferences
@@ -17,7 +16,7 @@ from packyard.core.errors import UsageError
 from packyard.sharing.index.access import Publisher
 from packyard.sharing.trust import keyless, signers
 from packyard.sharing.trust.keyless import Signing
-from packyard.sharing.trust.keys import SigningKey, is_encrypted
+from packyard.sharing.trust.keys import SigningKey
 
 KEY = "PACKYARD_SIGNING_KEY"
 PASSPHRASE = "PACKYARD_KEY_PASSPHRASE"
@@ -41,7 +40,7 @@ def key(name: str | None = None) -> Signing | None:
         if not data.strip():
             hint = f"is the secret of the job missing? To publish without a signature: unset {KEY}"
             raise UsageError(f"{KEY} is set, and empty: nothing would be signed ({hint})")
-        return SigningKey.parse(data, passphrase(KEY) if is_encrypted(data) else None, file=KEY)
+        return SigningKey.parse(data, passphrase, file=KEY)
     ring = preferences.keyring()
     names = [name] if name else ring.signing_names()
     if len(names) > 1:
@@ -54,10 +53,16 @@ def key(name: str | None = None) -> Signing | None:
 def publisher(address: str, name: str | None, *, is_trial: bool = False) -> Publisher:
     """Return who writes into a channel, with which key, whom the user trusts there, and what he remembers of it.
 
-    Who only looks what would be done, ``is_trial``, needs no key. What is told is told once.
+    Who only looks what would be done, ``is_trial``, needs no key.
     """
     chosen, memory = None if is_trial else key(name), preferences.memory(address)
-    return Publisher(key=chosen, trusted=preferences.trust(address), memory=memory, tell=cache(output.note))
+    return Publisher(key=chosen, trusted=preferences.trust(address), memory=memory, tell=output.note)
+
+
+def tell_unsigned(by: Publisher) -> None:
+    """Say of what was written that nobody signed it, where that is so."""
+    if not by.key:
+        output.note("not signed: nobody can tell who published it; to sign the next time: packyard keys new NAME")
 
 
 def passphrase(file: str) -> bytes:

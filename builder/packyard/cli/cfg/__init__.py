@@ -19,11 +19,12 @@ merge, merge3 and annotate are gone there too (kubectl annotate --local).
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Sequence
 from importlib import import_module
 
 from packyard.cli import output
-from packyard.cli.flags import Declared, Flags
+from packyard.cli.flags import Declared, Flags, page
 from packyard.core.errors import PackyardError, UsageError, suggest
 
 #: The commands: the modules of this folder that run them (only the one that is asked for is imported), and their
@@ -64,7 +65,7 @@ def _run(command: str, words: Sequence[str]) -> int:
         hint = f"kustomize 5 has it: kustomize cfg {command}" if command in _KEPT else suggest(command, COMMANDS)
         raise UsageError(f"no command {command!r}" + (f" ({hint})" if hint else "; packyard cfg --help lists them"))
     function = _function(command)
-    parsed = Declared(f"{function.__doc__}{_STACK_TRACE}").parse(words)
+    parsed = Declared(page(function) + _STACK_TRACE).parse(words)
     if parsed.switches["help"]:
         output.page(_page(command))
         return 0
@@ -77,8 +78,8 @@ def _page(command: str) -> str:
     from inspect import cleandoc  # scripts call `cfg set` many times, and rarely for help
 
     if command in COMMANDS:
-        return cleandoc(_function(command).__doc__ or "")
-    return f"usage: packyard cfg COMMAND [flags]\n\n{__doc__.rstrip()}"
+        return cleandoc(page(_function(command)))
+    return f"usage: packyard cfg COMMAND [flags]\n\n{page(sys.modules[__name__]).rstrip()}"
 
 
 def _function(command: str) -> Callable[[Flags], int]:
@@ -89,4 +90,4 @@ def _function(command: str) -> Callable[[Flags], int]:
 
 def flags_of(words: Sequence[str]) -> Declared:
     """Return the flags of the command that the words begin with, or those that every command has."""
-    return Declared((_function(words[0]).__doc__ or "") if words and words[0] in COMMANDS else "")
+    return Declared(page(_function(words[0])) if words and words[0] in COMMANDS else "")

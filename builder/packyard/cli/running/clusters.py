@@ -20,7 +20,6 @@ from packyard.running.runs import record as records
 from packyard.running.runs import run as runs
 from packyard.running.runs.kubectl import Kubectl
 from packyard.running.runs.rendered import Rendered
-from packyard.running.runs.status import RoleStatus
 from packyard.running.runs.workloads import PodStatus
 from packyard.using.options import earlier
 from packyard.using.setters.packages import own_setters
@@ -105,8 +104,7 @@ def _new_name(use_case: UseCase) -> dict[str, tuple[str]]:
 
 
 def _found(arguments: argparse.Namespace) -> Kubectl:
-    flags = {name: getattr(arguments, name) for name in _FLAGS}
-    return kubectl.find(os.environ.get("PATH", ""), **flags)
+    return kubectl.find(os.environ.get("PATH", ""), **{name: getattr(arguments, name) for name in _FLAGS})
 
 
 @cache
@@ -152,17 +150,6 @@ def running(client: Kubectl, arguments: argparse.Namespace, container: str = "")
     why = f"pod {pods[0].name} is {pods[0].state}: {pods[0].reason}" if pods else f"it {now.explained}"
     hint = client.packyard("logs", now.run)
     raise InputError(Problem(f"no such pod of run {now.run} runs; {why.rstrip(': ')}", hint=hint))
-
-
-def counted(roles: Iterable[RoleStatus]) -> str:
-    """Return how many pods of each role are ready or done: ``launcher 1/1, worker 3/4 (1 failed)``."""
-    return ", ".join(map(_counted, roles))
-
-
-def _counted(role: RoleStatus) -> str:
-    counts = ((role.failed, "failed"), (role.restarts, "restarts"))
-    more = ", ".join(f"{number} {what}" for number, what in counts if number)
-    return f"{role.name} {role.ready + role.done}/{role.wanted}" + (f" ({more})" if more else "")
 
 
 def concealed(words: Iterable[str]) -> list[str]:

@@ -184,6 +184,6 @@ def _is_begun(run_status: RunStatus) -> bool:
 
 
 def _words(run_status: RunStatus) -> str:
-    roles = clusters.counted(run_status.roles)
+    roles = ", ".join(map(str, run_status.roles))
     more = (f": {roles}" if roles else "") + (f"; {run_status.reason}" if run_status.reason else "")
     return f"{run_status.run} {run_status.phrase}{more}"

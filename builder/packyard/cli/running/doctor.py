@@ -62,22 +62,35 @@ def _explained(finding: Finding) -> str:
 
 def run(arguments: argparse.Namespace) -> int:
     """Examine, print the findings, and fail where one is an error."""
+    is_of_use_case = arguments.words or usecases.is_one(Path()) or shipped.package_of(Path())
     if not arguments.probe:
         declare.alone(arguments, "doctor", "without --probe", "timeout")
-    if not arguments.words and not usecases.is_one(Path()) and shipped.package_of(Path()) is None:
-        return _operators(arguments)
+    elif not is_of_use_case:
+        raise UsageError("packyard doctor: --probe needs DIR, the folder of a use case")
+    if is_of_use_case:
+        findings, then = _examine(arguments)
+    else:  # which operators are there, of those that packages of the catalogue need
+        findings, then = (
+            doctor.operated(clusters.find(arguments)),
+            "packyard doctor DIR asks for all that one needs",
+        )
+    if ROWS.show(findings, arguments.output):
+        _show(findings)
+    output.note(then)
+    return int(_has_errors(findings))
+
+
+def _examine(arguments: argparse.Namespace) -> tuple[list[Finding], str]:
+    """Return what is found of a use case, and what to do then."""
     client, rendered, words = clusters.find_for(arguments, "doctor")
     findings = doctor.examine(client, rendered)
     if not _has_errors(findings):
         findings += doctor.refused(client, rendered)
     if arguments.probe and not _has_errors(findings):  # else it would only wait for what is known to be wrong
         findings += run_probe(client, rendered, clusters.seconds(arguments))
-    if ROWS.show(findings, arguments.output):
-        _show(findings)
-    has_errors = _has_errors(findings)
-    command = client.packyard("doctor" if has_errors else "deploy", *words)
-    output.note(f"once this is mended: {command}" if has_errors else f"next: {command}")
-    return int(has_errors)
+    if _has_errors(findings):
+        return findings, f"once this is mended: {client.packyard('doctor', *words)}"
+    return findings, f"next: {client.packyard('deploy', *words)}"
 
 
 def _has_errors(findings: Sequence[Finding]) -> bool:
@@ -98,17 +111,6 @@ def run_probe(client: Kubectl, rendered: Rendered, seconds: float) -> list[Findi
         return made.findings(now)
     finally:  # they end by themselves where whoever interrupts this twice leaves them
         look.delete(client, record.objects)
-
-
-def _operators(arguments: argparse.Namespace) -> int:
-    """Print which operators the cluster has, of those that packages of the catalogue need."""
-    if arguments.probe:
-        raise UsageError("packyard doctor: --probe needs DIR, the folder of a use case")
-    findings = doctor.operated(clusters.find(arguments))
-    if ROWS.show(findings, arguments.output):
-        _show(findings)
-    output.note("packyard doctor DIR asks for all that one use case needs")
-    return int(_has_errors(findings))
 
 
 def _show(findings: Sequence[Finding]) -> None:

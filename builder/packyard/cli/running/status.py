@@ -58,7 +58,7 @@ def _read(client: Kubectl, arguments: argparse.Namespace) -> list[RunStatus]:
 
 
 def _run_row(run_status: RunStatus) -> tuple[str, ...]:
-    since, pods = clusters.age(run_status.record.when), clusters.counted(run_status.roles)
+    since, pods = clusters.age(run_status.record.when), ", ".join(map(str, run_status.roles))
     return (run_status.run, _package(run_status), run_status.state, pods, since, run_status.reason)
 
 
@@ -79,7 +79,7 @@ def _facts(run_status: RunStatus) -> Sequence[tuple[str, str]]:
         ("package", f"{_package(run_status)}, {record.use_case}" if record.package else ""),
         ("state", run_status.state),
         ("reason", run_status.reason),
-        ("pods", clusters.counted(run_status.roles)),
+        ("pods", ", ".join(map(str, run_status.roles))),
         ("deployed", f"{since} ago by {record.who or 'somebody'}, record {record.number}"),
         *(("results", place) for place in run_status.results),
         ("values", " ".join(f"{name}={shown(value)}" for name, value in sorted(record.values.items()))),

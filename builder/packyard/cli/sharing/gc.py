@@ -54,4 +54,6 @@ def run(arguments: argparse.Namespace) -> int:
     )
     if ROWS.show(removed, arguments.output) and not removed:
         output.note("nothing to remove")
+    if not arguments.dry_run:
+        signing.tell_unsigned(by)
     return 0

@@ -82,6 +82,7 @@ def run(arguments: argparse.Namespace) -> int:
         with progress.of(part) as done:
             published = publish(store, packed, by, attest=attest, done=done, close=close, shard=shard)
     _print(store, published, arguments.output)
+    signing.tell_unsigned(by)
     if close:
         _tell_closed(by.current(store), close, shard)
     return 0

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import argparse
 
-from packyard.cli import directory, output, state
+from packyard.cli import directory, output
 from packyard.cli.rows import Rows
 from packyard.cli.using.setters import list_all
 from packyard.core.bundle import address
@@ -36,7 +36,6 @@ def run(arguments: argparse.Namespace) -> int:
         raise UsageError(f"packyard explain: expected one NAME, found {len(names)}; {next_command} lists them")
     (name,) = names
     tree = Tree(root_dir)
-    state.tell_pending(tree.root_dir)
     listings = list_all(tree, "explain", names)
     setters = [(row.setter, listing.files) for listing in listings for row in listing.setters]
     named = [(setter, find_fields(files, name)) for setter, files in setters if setter.name == name]

@@ -19,6 +19,7 @@ packyard set [DIR] NAME=VALUE ...   several, checked and written together
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from shlex import quote
@@ -26,14 +27,15 @@ from typing import TYPE_CHECKING
 
 from packyard.cli import directory as directories
 from packyard.cli import output, state
-from packyard.cli.flags import Declared, Flags
+from packyard.cli.flags import Declared, Flags, page
 from packyard.core.errors import UsageError, shown
 from packyard.using.setting import Change, Outcome, set_values
 
 if TYPE_CHECKING:
     from packyard.using.setters.definition import Setter
 
-FLAGS = Declared(__doc__, numbers=True)
+_PAGE = page(sys.modules[__name__])
+FLAGS = Declared(_PAGE, numbers=True)
 
 
 def main(words: Sequence[str]) -> int:
@@ -43,7 +45,7 @@ def main(words: Sequence[str]) -> int:
     except UsageError as error:
         raise UsageError(f"packyard set: {error}; packyard set --help lists the flags") from error
     if parsed.switches["help"]:
-        output.page(f"usage: packyard set [DIR] NAME=VALUE ... [flags]\n\n{__doc__}\n{directories.HELP}")
+        output.page(f"usage: packyard set [DIR] NAME=VALUE ... [flags]\n\n{_PAGE}\n{directories.HELP}")
         return 0
     output.choose(is_quiet=parsed.switches["quiet"], is_verbose=parsed.switches["verbose"])
     directory, words = directories.split(parsed.arguments)

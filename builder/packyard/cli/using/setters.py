@@ -54,7 +54,6 @@ class Listing:
 def run(arguments: argparse.Namespace) -> int:
     """List the setters of the package, or of every package below a folder that is not a package."""
     tree = Tree(directory.only(arguments.words, "setters"))
-    state.tell_pending(tree.root_dir)
     listings = [replace(item, setters=_chosen(arguments, item.setters)) for item in list_all(tree, "setters")]
     if arguments.output == "yaml":
         output.data(valuesfile.write(_values(listings)).encode())
@@ -70,6 +69,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 def list_all(tree: Tree, command: str, rest: Sequence[str] = ()) -> list[Listing]:
     """List the package in a folder, or those below, and the options that they have enabled; refuse a folder of none."""
+    state.tell_pending(tree.root_dir)
     packages = [package for package in all_below(tree) if not package or posixpath.basename(package) != OPTIONS]
     if not packages:
         raise usecases.refusal(tree.root_dir, command, rest)

@@ -32,13 +32,15 @@ from packyard.using.options.bundled import BundledUseCase
 
 ROWS = Rows(
     "package",
-    "name, version, source, description, "
+    "name, version, description, digest, tar, size, yanked, source, "
     "useCases (path, description=shipped.description, after=shipped.after, requires=shipped.requires, "
     "setters (name, value=shown, required=must_be_set, description)), "
-    "options (name, description), images, kubernetes, digest, tar, size, unpacked, files, yanked, signers, listedBy, "
+    "options (name, description), images, kubernetes, unpacked, files, signers, listedBy, "
     "versions (version, yanked), indexSeen",
 )
 IMAGES = Rows("image", "image", "--images", line="{image}")
+#: What channels list of a package.
+_LISTED = ("name", "version", "description", "digest", "tar", "size", "yanked")
 _LABEL = 10  # characters before what a line says
 _INDENT = "    "  # before the lines on a use case
 
@@ -102,20 +104,14 @@ def described(fetched: Fetched, source: Setting, cases: Sequence[BundledUseCase]
     """Return the row of a package."""
     bundle, entry, proof = fetched.bundle, fetched.entry, fetched.proof
     return {
-        "name": bundle.name,
-        "version": bundle.version,
+        **{name: getattr(entry, name) for name in _LISTED},
         "source": str(source),
-        "description": entry.description,
         "useCases": cases,
         "options": bundled.options(bundle),
         "images": list(bundle.manifest.images),
         "kubernetes": list(bundle.manifest.kubernetes),
-        "digest": bundle.digest,
-        "tar": bundle.tar,
-        "size": entry.size,
         "unpacked": sum(len(member.data) for member in bundle.members),
         "files": len(bundle.members),
-        "yanked": entry.yanked,
         "signers": list(proof.signers) if proof else [],
         "listedBy": list(proof.listed_by) if proof else [],
         "versions": fetched.package.entries[::-1],

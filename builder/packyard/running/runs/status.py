@@ -40,6 +40,11 @@ class RoleStatus:
     failed: int
     restarts: int
 
+    def __str__(self) -> str:  # launcher 1/1; worker 3/4 (1 failed)
+        counts = ((self.failed, "failed"), (self.restarts, "restarts"))
+        more = ", ".join(f"{number} {what}" for number, what in counts if number)
+        return f"{self.name} {self.ready + self.done}/{self.wanted}" + (f" ({more})" if more else "")
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunStatus:

@@ -207,7 +207,6 @@ class Publisher:
             before = before or self.current(store)
             after = change(before)
             if isinstance(after, RegistryIndex):
-                self._tell_unsigned()
                 if not after.registry.marks(""):
                     once = "publish each package from one job at a time, as tags can be overwritten"
                     self.tell(f"{store.address}: {once}")
@@ -228,10 +227,6 @@ class Publisher:
             time.sleep(random.uniform(0, pause))
             before, pause = None, min(2 * pause, _LONGEST_PAUSE)
 
-    def _tell_unsigned(self) -> None:
-        if not self.key:
-            self.tell("not signed: nobody can tell who published it; to sign the next time: packyard keys new NAME")
-
     def _swap(self, store: Store, before: Index, after: Index) -> Index:
         """Write what is new, and then the index that names it, if it is still as it was before."""
         after = replace(after, number=before.number + 1)
@@ -244,7 +239,6 @@ class Publisher:
         created = Index.parse(data, store, self.own)
         if self.memory:
             self.memory.write(created)
-        self._tell_unsigned()
         if not before.number and created.writers == ONE:
             self.tell(f"{store.address} does not keep what several write at once: publish from one job at a time")
         if before.number and self.key and not before.is_signed:

@@ -33,9 +33,7 @@ from packyard.sharing.trust.keys import NOBODY, Trust
 
 _BRING_BACK = "bring it back from a mirror or a backup, or yank the version"
 _PUBLISH_AGAIN = "publish the package again, which writes it"
-_PROVE_AGAIN = (
-    "remove it, and publish the same sources again: packyard publish {0.name} --version {0.version} --to CHANNEL"
-)
+_PROVE_AGAIN = "remove it, and publish the same sources again: packyard publish"
 _LIST_AGAIN = "list again what is sound: packyard fsck CHANNEL --repair"
 _REMOVE = "packyard fsck CHANNEL --repair lists it, if it is whole; with --remove, what is not is removed"
 _OF_BUNDLE = re.compile(r"[^/]+/[^/]+\.tar\.gz(\.[^/]+)?")
@@ -116,7 +114,7 @@ def check(store: Store, trusted: Trust = NOBODY) -> Iterator[Finding]:
 
 def _check_bundle(survey: _Survey, entry: IndexEntry, trusted: Trust) -> None:
     """Compare what lies in a release with its entry."""
-    store, again = survey.store, _PROVE_AGAIN.format(entry)
+    store, again = survey.store, f"{_PROVE_AGAIN} {entry.name} --version {entry.version} --to CHANNEL"
     with survey.noting(entry.key, _BRING_BACK):
         data = store.get(entry.key, limit=LIMITS.packed_size)
         entry.digest.verify(data, what=entry.key)

@@ -114,11 +114,10 @@ class DirectoryStore:
         with _translated(file):
             if self.root_dir.is_dir():
                 return NotFoundError(Problem("is a directory" if file.is_dir() else "no such file", file=str(file)))
-            if self.root_dir.exists():
-                message = "is a file, and a folder is needed here"
-                return MissingStoreError(Problem(message, file=str(self.root_dir), hint="is this a channel?"))
-            problem = Problem("no such file or directory", file=str(self.root_dir), hint="is this a channel?")
-            return UnmadeStoreError(problem)
+            is_file = self.root_dir.exists()
+            problem = "is a file, and a folder is needed here" if is_file else "no such file or directory"
+            kind = MissingStoreError if is_file else UnmadeStoreError
+            return kind(Problem(problem, file=str(self.root_dir), hint="is this a channel?"))
 
     def _file(self, key: str) -> Path:
         check_key(key)

@@ -23,7 +23,7 @@ from packyard.core.digest import Digest
 from packyard.core.errors import ConflictError, InputError, IntegrityError, Problem, UnavailableError, suggest
 from packyard.core.files import atomic, regular
 from packyard.sharing.configuration import normal
-from packyard.sharing.trust.keys import LIMIT, Identity, PublicKey, Signatory, SigningKey, is_encrypted
+from packyard.sharing.trust.keys import LIMIT, Identity, PublicKey, Signatory, SigningKey
 
 _PRIVATE, _PUBLIC = ".key.pem", ".pub.pem"
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,62}")
@@ -111,7 +111,7 @@ class Keyring:
             problem = f"holds a private key and has mode {mode:04o}: others can read it"
             hint = f"make a new key, or, if nobody did: chmod 600 {file}"
             raise InputError(Problem(problem, file=str(file), hint=hint))
-        return SigningKey.parse(data, passphrase(str(file)) if is_encrypted(data) else None, file=str(file))
+        return SigningKey.parse(data, passphrase, file=str(file))
 
     def named(self, text: str) -> PublicKey:
         """Return the public key in a PEM file, or of a private key here, by its name."""

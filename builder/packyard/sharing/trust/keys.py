@@ -131,12 +131,12 @@ class SigningKey:
         return cls.of(Ed25519PrivateKey.generate())
 
     @classmethod
-    def parse(cls, data: bytes, passphrase: bytes | None, *, file: str) -> SigningKey:
-        """Read the PEM of a private key, encrypted (`is_encrypted`) or not, as PKCS#8."""
+    def parse(cls, data: bytes, passphrase: Callable[[str], bytes], *, file: str) -> SigningKey:
+        """Read the PEM of a private key as PKCS#8; ``passphrase`` is asked for that of the file if it is encrypted."""
         from cryptography.exceptions import UnsupportedAlgorithm
         from cryptography.hazmat.primitives.serialization import load_pem_private_key
 
-        secret = passphrase if is_encrypted(data) else None
+        secret = passphrase(file) if b"-----BEGIN ENCRYPTED PRIVATE KEY-----" in data else None
         try:
             return cls.of(load_pem_private_key(data, secret), file=file)
         except (ValueError, TypeError, UnsupportedAlgorithm) as error:
@@ -160,11 +160,6 @@ class SigningKey:
         except Exception as error:  # of whatever library asks an HSM or a KMS
             problem = f"the key {self.public.id} cannot sign: {error or type(error).__name__}"
             raise UnavailableError(problem) from error
-
-
-def is_encrypted(data: bytes) -> bool:
-    """Return whether reading a private key's PEM needs a passphrase."""
-    return b"-----BEGIN ENCRYPTED PRIVATE KEY-----" in data
 
 
 @dataclass(frozen=True, slots=True)

@@ -81,9 +81,8 @@ class Statement:
         if self.sbom is not None:
             details["byproducts"] = [{"name": f"{name}.tar.gz{SBOM}", "digest": _sha256(Digest.of(self.sbom))}]
         predicate = {"buildDefinition": definition, "runDetails": details}
-        return record.to_bytes(
-            {"_type": STATEMENT, "subject": subjects, "predicateType": _PREDICATE, "predicate": predicate}
-        )
+        about = {"_type": STATEMENT, "subject": subjects, "predicateType": _PREDICATE}
+        return record.to_bytes({**about, "predicate": predicate})
 
     def _dependencies(self) -> Iterator[dict[str, object]]:
         if at := self.revision:
@@ -191,9 +190,8 @@ def _read(bundle: IndexEntry, file: str, fields: Record) -> Provenance:
 
 def _named(fields: Record, key: str, name: str) -> Sequence[Record]:
     """Take what has a name in a list, which may be there once."""
-    named = [
-        each for each in fields.take(key, list_of(Record), tuple[Record, ...]()) if each.take("name", text, "") == name
-    ]
+    listed = fields.take(key, list_of(Record), tuple[Record, ...]())
+    named = [each for each in listed if each.take("name", text, "") == name]
     if len(named) > 1:
         raise FaultError(f"must be one, found {len(named)}", f"{key} {name}")
     return named

@@ -11,14 +11,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qsl, urlsplit
 
 from packyard.core import extras
 from packyard.core.errors import InputError, PackyardError, Problem, UnavailableError
 from packyard.core.files import regular
-from packyard.sharing.trust.keys import LIMIT, PublicKey, SigningKey, is_encrypted
+from packyard.sharing.trust.keys import LIMIT, PublicKey, SigningKey
 
 _SCHEMES = ("ed25519", "ecdsa-sha2-nistp256", "rsassa-pss-sha256", "rsa-pkcs1v15-sha256")
 _URI = re.compile(r"(file|hsm|awskms|gcpkms|azurekms|hv):.+|sigstore:.*")
@@ -32,9 +31,8 @@ def is_uri(text: str) -> bool:
 def open(uri: str, secret: Callable[[str], bytes]) -> SigningKey:
     """Return the key of a URI; ``secret`` is asked for a passphrase or PIN. Its public key is read from where it is."""
     if uri.startswith("file:"):
-        file = Path(urlsplit(uri).path)
-        data = regular.read(file, limit=LIMIT)
-        return SigningKey.parse(data, secret(uri) if is_encrypted(data) else None, file=str(file))
+        file = urlsplit(uri).path
+        return SigningKey.parse(regular.read(file, limit=LIMIT), secret, file=file)
     from securesystemslib.exceptions import UnsupportedLibraryError
     from securesystemslib.signer import SIGNER_FOR_URI_SCHEME, Signer
 

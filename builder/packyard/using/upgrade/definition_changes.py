@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterator, Mapping
 
 from packyard.core.yaml.document import source_of
-from packyard.using.setters.definition import Setter, Substitution, full_type
+from packyard.using.setters.definition import Setter, full_type
 from packyard.using.setters.krmfile import Krmfile
 from packyard.using.setters.rules import rule
 
@@ -19,7 +19,9 @@ def read(data: bytes, name: str) -> Stated:
     """Read a Krmfile; a setter's ``default`` is None where a value has to be set."""
     krmfile = Krmfile(source_of(data, name))
     stated: Stated = {("setter", name): _setter(setter) for name, setter in krmfile.definitions.setters.items()}
-    stated |= {("substitution", name): _pattern(each) for name, each in krmfile.definitions.substitutions.items()}
+    for name, substitution in krmfile.definitions.substitutions.items():
+        values = {marker: reference.name if reference else None for marker, reference in substitution.markers}
+        stated["substitution", name] = {"pattern": substitution.pattern, "values": values}
     return stated | {("rule", row.text): {"message": row.message} for row in rule.read(krmfile.root)}
 
 
@@ -41,8 +43,3 @@ def _setter(setter: Setter) -> Mapping[str, object]:
         "default": None if setter.must_be_set else setter.shown,
         _IS_SET: setter.is_set,
     }
-
-
-def _pattern(substitution: Substitution) -> Mapping[str, object]:
-    values = {marker: reference.name if reference else None for marker, reference in substitution.markers}
-    return {"pattern": substitution.pattern, "values": values}

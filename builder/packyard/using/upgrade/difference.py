@@ -12,6 +12,7 @@ the same are not read. What cannot be read as YAML is compared as a file, with t
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from itertools import groupby
 from posixpath import basename, dirname, relpath
@@ -23,7 +24,6 @@ from packyard.core.files.paths import WORKSPACE
 from packyard.core.kubernetes import kustomization
 from packyard.core.yaml import aliases
 from packyard.core.yaml.document import source_of
-from packyard.core.yaml.node import MappingNode
 from packyard.using.setters.krmfile import NAME as KRMFILE
 from packyard.using.upgrade import definition_changes, field_changes, object_pairs
 from packyard.using.upgrade.change import PARTS, Change
@@ -34,21 +34,22 @@ Files = Mapping[str, bytes]
 _YAML = (".yaml", ".yml", "/Kustomization")
 
 
-def compare_all(before: Mapping[str, Files], after: Mapping[str, Files]) -> dict[str, tuple[Change, ...]]:
-    """Compare packages by their names, and return what differs for the names of those that do."""
-    compared = {
-        name: compare(before[name], after[name])
-        if name in before and name in after
-        else (Change(where="", what="package", change=_change(before.get(name), after.get(name))),)
-        for name in sorted({*before, *after})
-    }
-    return {name: changes for name, changes in compared.items() if changes}
+def compare_all(before: Mapping[str, Files], after: Mapping[str, Files]) -> Iterator[tuple[str, Change]]:
+    """Compare packages by their names, and yield what differs, each with the name of its package."""
+    for name in sorted({*before, *after}):
+        old, new = before.get(name), after.get(name)
+        if old is None or new is None:
+            yield name, Change(where="", what="package", change=_change(old, new))
+        else:
+            yield from ((name, change) for change in compare(old, new))
 
 
 def compare(before: Files, after: Files) -> tuple[Change, ...]:
     """Return what differs between two packages, or two libraries, sorted by directories."""
     is_library = WORKSPACE in after
-    old, new = (_parts(files) for files in (before, after))
+    old, new = (
+        {dirname(path): path for path in files if basename(path) in kustomization.NAMES} for files in (before, after)
+    )
     whole = old.keys() ^ new.keys()
     changes = [
         Change(where=folder, what=_part_word(files[parts[folder]], is_library), change=change)
@@ -67,17 +68,10 @@ def compare(before: Files, after: Files) -> tuple[Change, ...]:
     return tuple(sorted(_explained(changes, after), key=lambda change: change.where))
 
 
-def _parts(files: Files) -> dict[str, str]:
-    """Return the kustomization of each directory that has one."""
-    return {dirname(path): path for path in files if basename(path) in kustomization.NAMES}
-
-
 def _part_word(data: bytes, is_library: bool) -> str:
-    try:
-        roots = [document.root for document in aliases.read(source_of(data, ""))]
-    except InputError:
-        roots = []
-    kind = next((root.text("kind") for root in roots if isinstance(root, MappingNode)), "")
+    kind = ""
+    with suppress(InputError):
+        kind = next((file.root.text("kind") for file in aliases.read(source_of(data, "")) if file.root), "")
     return PARTS.get(kind, PARTS["Kustomization"])[is_library]
 
 

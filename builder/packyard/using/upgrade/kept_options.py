@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from itertools import groupby
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from posixpath import basename, dirname
 from typing import NamedTuple
 
@@ -56,10 +56,8 @@ def lacks(files: Files, switch: Switch) -> bool:
 
 def _options_above(files: Files, path: str) -> str | None:
     """Return the folder of the options that a use case sees, by the path of its kustomization."""
-    where = dirname(path)
-    while where:
-        where = dirname(where)
-        options = f"{where}/{folder.NAME}".lstrip("/")
+    for above in PurePosixPath(dirname(path)).parents:
+        options = str(above / folder.NAME)
         if any(file.startswith(f"{options}/") for file in files) and not path.startswith(f"{options}/"):
             return options
     return None

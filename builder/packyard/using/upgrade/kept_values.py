@@ -39,7 +39,7 @@ def read_values(
     """Return the setters that have another value, or are set, since ``before``, in directories that all three have."""
     return {
         (where, name): setter
-        for where in before.keys() & after.keys() & target.keys()
+        for where in sorted(before.keys() & after.keys() & target.keys())
         for name, setter in after[where].setters.items()
         if name in before[where].setters and _state(setter) != _state(before[where].setters[name])
     }

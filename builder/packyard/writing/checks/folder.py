@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import posixpath
 import re
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -56,8 +56,8 @@ class Linted:
 class _Opened:
     """A folder whose files are read: its ``packages`` by their folders, also what belongs to none, and these parsed.
 
-    ``shipped`` says of a package that its values are a user's; of any other nobody knows. ``contents`` is what
-    documents may name.
+    ``copies`` are the roots of untarred packages: ``shipped`` says of a package in one that its values are a user's;
+    of any other nobody knows. ``contents`` is what documents may name.
     """
 
     def __init__(self, tree: Tree) -> None:
@@ -71,9 +71,10 @@ class _Opened:
             package = package._replace(resources={**package.resources, **beside})
             self.packages[folder] = _without_charts(charts, folder, package)
         self.parsed = {folder: parse(package) for folder, package in self.packages.items()}
-        roots = {folder: root_of(Path(tree.root_dir, folder)) for folder in self.packages}
-        copies = [folder for folder, root in roots.items() if regular.is_file(f"{root}/{manifest.FILE}")]
-        self.shipped = {folder: False if folder in copies else None for folder in self.packages}
+        described = (posixpath.dirname(file) for file in files if posixpath.basename(file) == manifest.FILE)
+        roots = {folder: root_of(Path(tree.root_dir, folder)) for folder in ("", *self.packages, *described)}
+        self.copies = {root for root in roots.values() if regular.is_file(f"{root}/{manifest.FILE}")}
+        self.shipped = {folder: False if roots[folder] in self.copies else None for folder in self.packages}
         # Where one cannot be read, pages may speak of setters that it has.
         own = self.parsed.items() if all(each.krmfile for each in self.parsed.values()) else ()
         setters = {folder: each.definitions.setters for folder, each in own if each.definitions.setters}
@@ -114,11 +115,11 @@ def lint(tree: Tree, *, judges: Sequence[Judge]) -> Linted:
     findings += secret_texts.check_files(
         opened.read(lambda file: secret_texts.is_looked_into(file) and tree.has_file(file))
     )
-    shipped_with = _exceptions(tree, opened.files)
-    findings = [each for each in findings if each.rule not in shipped_with.get(os.path.normpath(each.file), ())]
+    excepted = set(_exceptions(tree, opened.copies))
+    findings = [each for each in findings if (os.path.normpath(each.file), each.rule) not in excepted]
     named = opened.read(lambda file: exception.may_have(file) and tree.has_file(file))
     # A copy may not need its exceptions, and a file that cannot be read may.
-    is_open = False in opened.shipped.values() or any(parsed.unreadable for parsed in opened.parsed.values())
+    is_open = bool(opened.copies) or any(parsed.unreadable for parsed in opened.parsed.values())
     judged = [] if is_open else list(named)
     left = exception.apply(dict.fromkeys(findings), named, judged)
     return Linted(in_order(left), opened.use_cases)
@@ -207,16 +208,12 @@ def _without_charts(charts: Iterable[str], folder: str, package: PackageFiles) -
     return package._replace(resources=resources)
 
 
-def _exceptions(tree: Tree, files: Iterable[str]) -> dict[str, Collection[str]]:
-    """Return the rules that untarred packages, here or around, make exceptions to, by the normal paths of files."""
-    below = (posixpath.dirname(file) for file in files if posixpath.basename(file) == manifest.FILE)
-    rules_by_file: dict[str, Collection[str]] = {}
+def _exceptions(tree: Tree, copies: Iterable[str]) -> Iterator[tuple[str, str]]:
+    """Yield the normal paths of files and the rules that untarred packages, here or around, make exceptions to."""
     here = os.path.realpath(tree.root_dir)
-    for folder in {"", *below}:
+    for root in copies:
         with suppress(IntegrityError):  # of which verify tells
-            if package := package_of(Path(tree.root_dir, folder)):
-                root, described = package
-                for path, rules in described.exceptions.items():
-                    shown = tree.prefix + os.path.relpath(f"{root}/{path}", here)
-                    rules_by_file[os.path.normpath(shown)] = rules.keys()
-    return rules_by_file
+            described = package_of(Path(root))
+            for path, rules in described[1].exceptions.items() if described else ():
+                shown = os.path.normpath(tree.prefix + os.path.relpath(f"{root}/{path}", here))
+                yield from ((shown, rule) for rule in rules)

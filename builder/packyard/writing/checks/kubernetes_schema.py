@@ -54,10 +54,8 @@ def check(parsed: Parsed, applied: Applied, judges: Sequence[Judge], *, newest: 
                 noted.setdefault((fault.rule, place, fault.message), (fault, []))[1].append(judge)
         for (_, place, _), (fault, by) in noted.items():
             each = _finding(place, fault, by, judges)
-            certain = [
-                *kubernetes[-1:],
-                *(judge for judge in operators if each.rule != "unserved-kind" or not judge.is_given),
-            ]
+            is_served = each.rule != "unserved-kind"
+            certain = [*kubernetes[-1:], *(judge for judge in operators if is_served or not judge.is_given)]
             yield replace(each, severity="warning") if newest and not any(judge in certain for judge in by) else each
 
 
@@ -192,7 +190,9 @@ def _place(item: AppliedObject, fault: Fault) -> Entry | Node | None:
 
 def _finding(place: Entry | Node, fault: Fault, by: Sequence[Judge], order: Sequence[Judge]) -> Finding:
     """Return one finding for all versions whose judges report a fault."""
-    is_newer = _is_newer(fault, by)
+    # A field may be one of a newer operator than those whose definitions packyard carries.
+    carried = all(judge.name != KUBERNETES and not judge.is_given for judge in by)
+    is_newer = fault.rule == "unknown-field" and carried and not fault.is_slip
     is_open = fault.counts_as_missing or fault.is_guess or is_newer or fault.rule == "rule-without-answer"
     hint = fault.hint or (_OWN_DEFINITION if is_newer else "")
     fix = _fix(place.value if isinstance(place, Entry) else place, fault)
@@ -202,12 +202,6 @@ def _finding(place: Entry | Node, fault: Fault, by: Sequence[Judge], order: Sequ
 
 #: What to do where a cluster has a newer operator.
 _OWN_DEFINITION = "if your operator has it, put its CustomResourceDefinition into crds/ of the workspace"
-
-
-def _is_newer(fault: Fault, judges: Sequence[Judge]) -> bool:
-    """Say whether a field may be one of a newer operator than those whose definitions packyard carries."""
-    carried = all(judge.name != KUBERNETES and not judge.is_given for judge in judges)
-    return fault.rule == "unknown-field" and carried and not fault.is_slip
 
 
 def _fix(node: Node, fault: Fault) -> str:

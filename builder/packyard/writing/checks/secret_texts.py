@@ -16,9 +16,8 @@ from packyard.writing.checks.parsed import Parsed
 _HINT = "refer to a Secret that the user creates"
 #: Keys of Secrets that are files of settings, or public: secret is only what looks so.
 _SETTINGS = re.compile(r"\.(ya?ml|ini|json|conf|cfg|toml|properties|crt|pub)\Z", re.IGNORECASE)
-#: Files with variables, one in each line.
-_ENVIRONMENT = re.compile(r"(^|/)(\.env|env\.list|[^/]*\.env)$")
-_KEY = re.compile(r"(\.(pem|key)|(^|/)id_(rsa|ecdsa|ed25519))$")
+#: Files with variables, one in each line, and keys.
+_FILES = re.compile(r"(\.(env|pem|key)|(^|/)(env\.list|id_(rsa|ecdsa|ed25519)))$")
 _VARIABLE = re.compile(r"(?m)^(?:export[ \t]+)?(?P<name>\w+?)(?:_?\d+)?=['\"]?(?P<value>[^\s'\"#]+)")
 _PLACE = re.compile(r"(?i)(file:|/|\$|<|\{|changeme)")
 
@@ -68,7 +67,7 @@ def _is_secret(text: str) -> bool:
 
 def is_looked_into(path: str) -> bool:
     """Say whether a file may hold variables, or be a key."""
-    return _ENVIRONMENT.search(path) is not None or _KEY.search(path) is not None
+    return _FILES.search(path) is not None
 
 
 def check_files(files: Mapping[str, bytes]) -> Iterator[Finding]:

@@ -57,14 +57,18 @@ def check(parsed: Parsed, *, shipped: bool | None) -> Iterator[Finding]:
         and all(any(document.root for document in documents) for documents in parsed.files.values())
     )
     for entry in parsed.krmfile.entries:
-        name, kind = _name(entry)
-        if kind and entry.name not in reached and is_whole:
-            hint = "bind a field to it, or remove it" if kind == "setter" else "remove it"
-            yield breach("unused-definition", entry, f"no field uses {kind} {name}", hint, REMOVE * is_certain)
-        if kind == "setter":
-            yield from _setter(entry, definitions.setters[name], shipped=shipped)
-        elif kind == "substitution":
-            yield from _substitution(entry, definitions.substitutions[name], definitions)
+        key = parse_key(entry.name)
+        body = entry.value.mapping("x-k8s-cli", key.kind) if key else None
+        if key is None or body is None:
+            continue
+        if entry.name not in reached and is_whole:
+            hint = "bind a field to it, or remove it" if key.kind == "setter" else "remove it"
+            message = f"no field uses {key.kind} {key.name}"
+            yield breach("unused-definition", entry, message, hint, REMOVE * is_certain)
+        if key.kind == "setter":
+            yield from _setter(entry, body, definitions.setters[key.name], shipped=shipped)
+        else:
+            yield from _substitution(entry, body, definitions.substitutions[key.name], definitions)
 
 
 def rules_of(parsed: Parsed) -> tuple[list[Rule], list[Finding]]:
@@ -145,8 +149,7 @@ def broken(source: Source, comment: Comment) -> Iterator[Finding]:
 # Definitions.
 
 
-def _setter(entry: Entry, setter: Setter, *, shipped: bool | None) -> Iterator[Finding]:
-    body = _body(entry, "setter")
+def _setter(entry: Entry, body: MappingNode, setter: Setter, *, shipped: bool | None) -> Iterator[Finding]:
     for value in _values(body):
         if value.style == "plain" and implicit_type(value.value) in ("integer", "number", "boolean"):
             message = f"{value.value} of setter {setter.name} is not a string, and kustomize then refuses every set"
@@ -199,15 +202,16 @@ def _values(body: MappingNode) -> Iterator[Scalar]:
     return (node for node in nodes if isinstance(node, Scalar))
 
 
-def _substitution(entry: Entry, substitution: Substitution, definitions: Definitions) -> Iterator[Finding]:
-    name, body = substitution.name, _body(entry, "substitution")
+def _substitution(
+    entry: Entry, body: MappingNode, substitution: Substitution, definitions: Definitions
+) -> Iterator[Finding]:
     for item in mappings(body.get("values")):
         yield from _marker(item, substitution, definitions)
-    pattern = body.get("pattern")
-    unlisted = [marker for marker in _NAMED.finditer(substitution.pattern) if not _is_listed(marker, substitution)]
-    for marker in unlisted if pattern else ():
-        message = f"{marker.group()} in the pattern of {name} has no entry in values and stays as it is"
-        yield breach("unlisted-marker", pattern or body, message, "add it to values")
+    listed = [marker for marker, _ in substitution.markers if marker]
+    for named in _NAMED.finditer(substitution.pattern):
+        if not any(marker in named.group() for marker in listed):
+            message = f"{named.group()} in the pattern of {substitution.name} has no entry in values and stays as it is"
+            yield breach("unlisted-marker", body.get("pattern") or body, message, "add it to values")
     yield from _unexpanded(entry, substitution, definitions)
 
 
@@ -220,10 +224,6 @@ def _unexpanded(entry: Entry, substitution: Substitution, definitions: Definitio
         are_known = all(reference and definitions.resolve(reference) for _, reference in substitution.markers)
         if problem.line == substitution.line and are_known:
             yield breach("broken-substitution", entry, problem.message, problem.hint)
-
-
-def _is_listed(match: re.Match[str], substitution: Substitution) -> bool:
-    return any(marker and marker in match.group() for marker, _ in substitution.markers)
 
 
 def _marker(item: MappingNode, substitution: Substitution, definitions: Definitions) -> Iterator[Finding]:
@@ -244,18 +244,6 @@ def _marker(item: MappingNode, substitution: Substitution, definitions: Definiti
         is_defined = definitions.resolve(DefinitionRef("", named.group(1))) is not None
         hint = f"{named.group(1)} is defined too" if is_defined else f"rename it to ${{{reference.name}}}"
         yield breach("marker-disagrees", ref or item, message, hint, severity="error" if is_defined else "warning")
-
-
-def _name(entry: Entry) -> tuple[str, str]:
-    """Return name and kind of a definition; the kind is empty where it is neither setter nor substitution."""
-    key = parse_key(entry.name)
-    return (key.name, key.kind) if key and entry.value.mapping("x-k8s-cli", key.kind) else (entry.name, "")
-
-
-def _body(entry: Entry, kind: str) -> MappingNode:
-    body = entry.value.mapping("x-k8s-cli", kind)
-    assert body is not None
-    return body
 
 
 def _known(definitions: Definitions) -> list[str]:

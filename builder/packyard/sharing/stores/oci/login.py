@@ -84,8 +84,7 @@ class Login:
         with self._lock:
             if not self._known:
                 is_secret = may_have_secrets(self._address.url)
-                self._known += accounts(self._address, os.environ, self._tell) if is_secret else ()
-                self._known.append(NOBODY)
+                self._known += [*(accounts(self._address, os.environ, self._tell) if is_secret else ()), NOBODY]
         return self._known
 
     def _header(self, account: Account, wanted: Mapping[str, Mapping[str, str]], repository: str) -> str:
@@ -195,9 +194,8 @@ def _by_helper(helper: str, server: str, file: Path) -> Iterator[Account]:
 
 def challenges(header: str) -> dict[str, dict[str, str]]:
     """Read ``WWW-Authenticate``: by the scheme in lower case, its parameters."""
-    return {
-        scheme.lower(): {
-            name.lower(): quoted or plain for name, quoted, plain in re.findall(_PARAMETER, parameters, re.IGNORECASE)
-        }
-        for scheme, parameters, *_ in _CHALLENGE.findall(header[:_LONGEST_HEADER])
-    }
+    schemes = {}
+    for scheme, parameters, *_ in _CHALLENGE.findall(header[:_LONGEST_HEADER]):
+        named = re.findall(_PARAMETER, parameters, re.IGNORECASE)
+        schemes[scheme.lower()] = {name.lower(): quoted or plain for name, quoted, plain in named}
+    return schemes

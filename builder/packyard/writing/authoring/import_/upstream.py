@@ -43,23 +43,23 @@ from packyard.writing.source.package import slug
 
 #: Builds a folder as kustomize does: YAML.
 Build = Callable[[Path], bytes]
+_Known = Mapping[str, "Mapping[str, None] | None"]
 
 _BASES, _OVERLAYS = "bases", "overlays/programs"
 _BUILT = "built.yaml"
 _AS_BUILT = "kustomizations that packyard does not compose, taken as kustomize builds them"
-_MERGES, _OPERATIONS = "patchesStrategicMerge", "patchesJson6902"
-_OF_PATCHES = ("patches", _MERGES, _OPERATIONS)
+_MERGES = "patchesStrategicMerge"
+_OF_PATCHES = ("patches", _MERGES, "patchesJson6902")
 _GENERATED, _DEFAULTS = "configMapGenerator", "generatorOptions"
-_LABELS = ("labels", "commonLabels")
-#: What a base may say beside what it lists and patches, and what items of that may say.
-_KEPT: Mapping[str, Sequence[str]] = {
-    "replacements": ("source", "targets", "path"),
-    "labels": ("pairs",),
-    "images": ("name", "newName", "newTag", "digest"),
-    _GENERATED: generator.KEYS,
+#: What the items of a part's lists may say, and what is below that.
+_PATCH: _Known = dict.fromkeys(("path", "patch", "target"))
+_KEPT: Mapping[str, _Known] = {
+    **dict.fromkeys(_OF_PATCHES, _PATCH),
+    "replacements": {"source": None, "path": None, "targets": dict.fromkeys(("select", "fieldPaths"))},
+    "labels": {"pairs": None},
+    "images": dict.fromkeys(("name", "newName", "newTag", "digest")),
+    _GENERATED: {**dict.fromkeys(generator.KEYS), "options": dict.fromkeys(generator.OPTIONS)},
 }
-_TARGETS = ("select", "fieldPaths")
-_FIELDS = {"apiVersion", "kind", *kustomization.LISTED, *_OF_PATCHES, *_KEPT}
 
 
 class _BeyondPartError(Exception):
@@ -79,8 +79,9 @@ class Part:
     documents: dict[str, list[Document]] = field(default_factory=dict)
     inline: list[tuple[Entry, Document]] = field(default_factory=list)  # patches in its kustomization
     listed: list[Item] = field(default_factory=list)
-    entries: list[Entry] = field(default_factory=list)  # patches and replacements
+    kept: dict[str, list[Item]] = field(default_factory=dict)  # the lists of its kustomization beside these
     beyond: list[str] = field(default_factory=list)  # what its kustomization says and no part can
+    namespace: str = ""  # of a use case
     head: Sequence[Comment] = ()
     krmfile: Krmfile | None = None
     kptfile: Source | None = None
@@ -116,11 +117,7 @@ class Part:
         if objects:
             self.files[_BUILT] = b"---\n".join(layout.write(root) for root in objects if isinstance(root, MappingNode))
             self.listed.append(_listing(_BUILT))
-        own = [item for entry in self.entries if entry.name == "patches" for item in _children(entry.value)]
-        others = [entry for entry in self.entries if entry.name != "patches"]
-        self.entries = (
-            [make.entry("patches", make.sequence("", [*own, *patches])), *others] if patches else self.entries
-        )
+        self.kept["patches"] += patches
 
     def write(self, says: str) -> dict[str, bytes]:
         """Return its files; ``says`` is what it is, where its author says nothing."""
@@ -128,9 +125,8 @@ class Part:
         listed = [_listing(relpath(part.folder, self.folder)) for part in self.resources]
         listed += [make.like(item, make.clone) for item in self.listed]
         components = [_listing(relpath(part.folder, self.folder)) for part in self.components]
-        for key, items in (("resources", listed), ("components", components)):
+        for key, items in {"resources": listed, "components": components, **self.kept}.items():
             root.entries += [make.entry(key, make.sequence("", items))] if items else []
-        root.entries += self.entries
         head = self.head or [Comment(f"# {says}", 0, 0, own_line=True)]
         return {kustomization.FILE: layout.write(root, head=head), **self.files}
 
@@ -142,7 +138,6 @@ class UseCase:
     folder: str
     path: str
     part: Part
-    namespace: str
     objects: Sequence[object]
 
 
@@ -169,9 +164,6 @@ class Upstream:
         if not kustomizations(self.sources, folder):
             return self._of_manifests(folder, path)
         text, place = self._text(folder), self._place(folder)
-        file = self._file(place)
-        root = use_cases.root(self._wide, file) if file else None
-        namespace = root.text("namespace") if root else ""
         objects = objects_of(text, f"{self.sources.shown(folder)} as built")
         try:
             if fault:
@@ -181,9 +173,9 @@ class Upstream:
                 patches, new = difference.patches(composed, objects)
                 pairs = zip(_documents(source_of(proof.rewrite(text, "", _plain), "")), objects, strict=True)
                 part.amend(patches, [document.root for document, value in pairs if any(value is each for each in new)])
-            return UseCase(folder, path, part, namespace, objects)
         except _BeyondPartError as error:
-            return UseCase(folder, path, self._of_text(place, text, str(error)), "", objects)
+            part = self._of_text(place, text, str(error))
+        return UseCase(folder, path, part, objects)
 
     def original(self, problem: Problem, parts: Iterable[Part]) -> Problem:
         """Return a problem of a part by what was imported; by the folder alone where the part is written anew."""
@@ -241,7 +233,7 @@ class Upstream:
                 self._add(part, relpath(name, folder or "."))
                 part.listed.append(_listing(relpath(name, folder or ".")))
             objects += own
-        return UseCase(folder, path, part, "", objects)
+        return UseCase(folder, path, part, objects)
 
     def _place(self, folder: str) -> str:
         """Return where a folder is below the root of the disk."""
@@ -293,59 +285,44 @@ class Upstream:
         if not isinstance(root, MappingNode) or root.text("kind", default="Kustomization") != kind:
             raise _BeyondPartError(f"it has no {kind}, or several")
         head = [*self._wide.documents(file)[0].head, *root.entries[0].head]
-        part = Part(folder, kind, head=head, krmfile=self._krmfile(folder))
-        kept: dict[str, list[Item]] = {"patches": []}
+        part = Part(folder, kind, kept={"patches": []}, head=head, krmfile=self._krmfile(folder))
+        part.namespace = root.text("namespace") if is_leaf else ""
         beyond = list(_beyond(root, is_leaf=is_leaf))
-        for key in (*kustomization.LISTED, *_OF_PATCHES, *_KEPT):
+        for key in (*kustomization.LISTED, *_KEPT):
             for item in _children(root.get(key)):
                 try:
                     if key in kustomization.LISTED:
                         self._list(part, key, item)
-                    elif key in _OF_PATCHES:
-                        kept["patches"].append(self._patch(part, key, item))
                     else:
-                        kept.setdefault(key, []).append(self._keep(part, key, item, root.mapping(_DEFAULTS)))
+                        self._keep(part, key, item, root.mapping(_DEFAULTS))
                 except _BeyondPartError as error:
                     beyond.append((item.value, f"{key}: {error}"))
-        part.entries = [make.entry(key, make.sequence("", items)) for key, items in kept.items() if items]
         lines = ((root.source.locate(node.start)[0], what) for node, what in beyond)
         part.beyond = [f"{self._shown(file)}:{line}: {what}" for line, what in lines]
         return part
 
-    def _patch(self, part: Part, key: str, item: Item) -> Item:
-        """Take a patch, with its file."""
-        patch = _patch(key, item)
-        if path := patch.value.scalar("path"):
-            self._add(part, path.value)
-        if (text := patch.value.scalar("patch")) and (entry := patch.value.entry("patch")):
-            part.inline += [(entry, document) for document in _documents(embedded(text))]
-        return patch
-
-    def _keep(self, part: Part, key: str, item: Item, defaults: MappingNode | None) -> Item:
-        """Take what a part may say as its kustomization says it, with the files that it names."""
+    def _keep(self, part: Part, key: str, item: Item, defaults: MappingNode | None) -> None:
+        """Take what a kustomization says of patches and the like by the fields of today, with the files in it."""
         kept = make.like(item, make.clone)
+        if key == _MERGES and isinstance(item.value, Scalar):
+            kept.value = make.mapping("", {"patch" if "\n" in item.value.value else "path": kept.value})
         value = kept.value
-        unknown = [entry.name for entry in entries(value) if entry.name not in _KEPT[key]]
-        below = (entry.name for target in _children(value.get("targets")) for entry in entries(target.value))
-        unknown += [f"targets.{name}" for name in below if name not in _TARGETS]
+        if key == _GENERATED and isinstance(value, MappingNode) and defaults and value.get("options") is None:
+            value.entries.append(make.entry("options", make.clone(defaults)))
+        unknown = list(_unknown(value, _KEPT[key]))
         if not isinstance(value, MappingNode) or unknown or (part.kind == "Component" and key in transformers.KEYS):
             raise _BeyondPartError(", ".join(unknown) or f"not in a {part.kind}")
         if path := value.scalar("path"):
             self._add(part, path.value)
-        if key == _GENERATED:
-            if defaults and value.get("options") is None:
-                value.entries.append(make.entry("options", make.clone(defaults)))
-            if unknown := [
-                entry.name for entry in entries(value.get("options")) if entry.name not in generator.OPTIONS
-            ]:
-                raise _BeyondPartError(f"options: {', '.join(unknown)}")
-            for name in (*_children(value.get("files")), *_children(value.get("envs"))):
-                called, _, path_text = name.value.value.rpartition("=") if isinstance(name.value, Scalar) else ("",) * 3
-                beside = basename(path_text)
-                self._add(part, path_text, name=beside)
-                if beside != path_text:
-                    name.value = make.scalar(f"{called}={beside}" if called else beside, "")
-        return kept
+        if key in _OF_PATCHES and (text := value.scalar("patch")) and (entry := value.entry("patch")):
+            part.inline += [(entry, document) for document in _documents(embedded(text))]
+        for name in (*_children(value.get("files")), *_children(value.get("envs"))):
+            called, _, named = name.value.value.rpartition("=") if isinstance(name.value, Scalar) else ("", "", "")
+            beside = basename(named)
+            self._add(part, named, name=beside)
+            if beside != named:
+                name.value = make.scalar(f"{called}={beside}" if called else beside, "")
+        part.kept.setdefault("patches" if key in _OF_PATCHES else key, []).append(kept)
 
     def _list(self, part: Part, key: str, item: Item) -> None:
         """Take what a kustomization lists: a part, or a file of objects."""
@@ -400,7 +377,7 @@ def name(parts: Iterable[Part], stem: str) -> None:
 
 def objects_of(text: bytes, name: str) -> list[object]:
     """Return what kustomize built, as plain values."""
-    return [to_value(document.root) for document in parse_text(source_of(text, name)) if document.root is not None]
+    return [to_value(document.root) for document in _documents(source_of(text, name))]
 
 
 def _plain(document: Document) -> Iterator[Edit]:
@@ -424,31 +401,23 @@ def _children(node: Node | None) -> list[Item]:
 
 def _beyond(root: MappingNode, *, is_leaf: bool) -> Iterator[tuple[Node, str]]:
     """Yield the fields of a kustomization that no part may have."""
-    defaults = root.mapping(_DEFAULTS)
-    is_merged = defaults and all(entry.name in generator.OPTIONS for entry in defaults.entries)
-    known = {"apiVersion", "kind", *(["namespace"] if is_leaf else []), *([_DEFAULTS] if is_merged else [])}
+    known = {"apiVersion", "kind", *(["namespace"] if is_leaf else [])}
+    known |= set() if list(_unknown(root.get(_DEFAULTS), dict.fromkeys(generator.OPTIONS))) else {_DEFAULTS}
     for entry in root.entries:
-        is_list = entry.name in _FIELDS and isinstance(entry.value, SequenceNode)
+        is_list = entry.name in (*kustomization.LISTED, *_KEPT) and isinstance(entry.value, SequenceNode)
         if not (is_list or entry.name in known or is_null(entry.value)):
             yield entry.key, entry.name
 
 
-def _patch(key: str, item: Item) -> Item:
-    """Return a patch by the fields of today."""
-    known = ("path", "patch", "target")
-    if (
-        isinstance(item.value, MappingNode)
-        and key != _MERGES
-        and {entry.name for entry in item.value.entries} <= {*known}
-    ):
-        patch = Item(make.clone(item.value), 0)
-    elif isinstance(item.value, Scalar) and key == _MERGES:
-        field = "patch" if "\n" in item.value.value else "path"
-        patch = Item(make.mapping("", {field: make.clone(item.value)}), 0)
-    else:
-        raise _BeyondPartError(f"it has more than {', '.join(known)}")
-    patch.head = list(item.head)
-    return patch
+def _unknown(node: Node | None, known: _Known) -> Iterator[str]:
+    """Yield what a mapping, or those in a list, say beyond what is known."""
+    nodes = [item.value for item in node.items] if isinstance(node, SequenceNode) else [node]
+    for entry in (entry for each in nodes for entry in entries(each)):
+        below = known.get(entry.name)
+        if entry.name not in known:
+            yield entry.name
+        elif below:
+            yield from (f"{entry.name}.{name}" for name in _unknown(entry.value, below))
 
 
 def _is_object(root: Node | None) -> bool:
