@@ -13,7 +13,7 @@ from packyard.core.errors import BeyondError, InputError, Problem
 from packyard.core.kubernetes.kinds import LOCAL
 from packyard.core.yaml.document import walk
 from packyard.core.yaml.node import MappingNode
-from packyard.using.kustomize import manifest, namespace, references, supported
+from packyard.using.kustomize import manifest, namespace, references, selector, supported
 from packyard.using.kustomize.accumulate import Gathering, SourceObject
 from packyard.using.kustomize.objects import Object
 from packyard.using.kustomize.part import Patch
@@ -94,7 +94,7 @@ class _Build(Gathering):
 def _check_identities(items: Sequence[Object], complaint: str) -> None:
     seen: dict[Identity, Object] = {}
     for item in items:
-        first = seen.setdefault(item.effective, item)
+        first = seen.setdefault(selector.effective(item.identity), item)
         if first is not item:
             place = f"{first.file}:{first.line}"
             raise InputError(item.problem(f"{item.kind} {item.name!r} {complaint}", f"also at {place}"))
