@@ -24,7 +24,6 @@ from pathlib import Path
 from packyard.cli import bundles, declare, output, preferences, progress, state
 from packyard.cli import directory as directories
 from packyard.core.bundle import address, lock
-from packyard.core.bundle.lock import Pin
 from packyard.core.bundle.reference import Reference, is_name
 from packyard.core.errors import InputError, PackyardError, Problem, UsageError
 from packyard.using.options import option_setters, usecases
@@ -127,7 +126,8 @@ def _fetched(reference: Reference, arguments: argparse.Namespace) -> Iterator[Pa
     """Yield the folder of a package that is fetched, verified and unpacked."""
     pin, source = None, preferences.source(arguments.channel)
     if arguments.locked:
-        pin, source = _pinned(reference, arguments)
+        pin = lock.read(Path(lock.FILE)).pinned(reference)
+        source = preferences.channel(arguments.channel) or preferences.Setting(pin.channel, lock.FILE)
         reference = Reference(name=reference.name, version=pin.version)
     try:
         with progress.busy(f"fetching {reference}"):
@@ -138,12 +138,6 @@ def _fetched(reference: Reference, arguments: argparse.Namespace) -> Iterator[Pa
     output.note(f"{bundle.name}@{bundle.version} from {source}")
     with tempfile.TemporaryDirectory(prefix="packyard-") as folder:
         yield bundle.unpack(Path(os.path.realpath(folder)))
-
-
-def _pinned(reference: Reference, arguments: argparse.Namespace) -> tuple[Pin, preferences.Setting]:
-    """Return what the lock says of a package, and where that version is."""
-    pin = lock.read(Path(lock.FILE)).pinned(reference)
-    return pin, preferences.channel(arguments.channel) or preferences.Setting(pin.channel, lock.FILE)
 
 
 def _flags(arguments: argparse.Namespace) -> list[str]:

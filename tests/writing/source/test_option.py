@@ -25,7 +25,7 @@ metadata:
   labels:
     queue: default # {"$openapi":"QUEUE"}
 """
-KRMFILE = libraries.KRMFILE + define("QUEUE", "default").replace("QUEUE:\n", "QUEUE:\n      description: The queue.\n")
+KRMFILE = libraries.KRMFILE + define("QUEUE", "default", "description: The queue.")
 PATCHES = tiny.text("parts/option-patches.yaml")
 
 
@@ -69,7 +69,7 @@ def test_entries_for_kinds_that_the_package_lacks_are_left_out_with_their_files(
 def test_it_fits_where_a_target_is_there_and_its_tests_hold(root: Path) -> None:
     (found,) = composed(root).options.all
     assert (found.name, found.use_cases) == ("queue", ("job", "one"))
-    assert found.description == "Says what it does. Says more."
+    assert found.part.description == "Says what it does. Says more."
     tiny.replace(root / "bases/job/cm.yaml", "name: main", "name: other")
     (found,) = composed(root).options.all
     assert found.use_cases == ("one",)

@@ -174,7 +174,7 @@ def test_an_option_is_shipped_as_a_component_that_does_what_it_says(
 ) -> None:
     made = option(root, OPTION.replace("key: own", "key: data"))
     assert [each.name for each in made.options.all] == ["o"]
-    assert made.options.all[0].description == "Pods wait. Nothing else."
+    assert made.options.all[0].part.description == "Pods wait. Nothing else."
     (item,) = (each for each in yaml.safe_load_all(built(made, tmp_path, kind, kustomize5)) if "spec" in each)
     spec = item["spec"]
     found = [crew["template"] for crew in spec["crews"]] if "crews" in spec else [spec.get("template", spec)]

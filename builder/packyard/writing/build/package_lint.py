@@ -29,8 +29,7 @@ from packyard.writing.checks.parsed import Parsed, parse
 from packyard.writing.source import parts, tried_parts
 from packyard.writing.source.compose import ComposedPackage
 from packyard.writing.source.traced import Traced
-from packyard.writing.source.workspace import FOLDERS, Workspace
-from packyard.writing.source.workspace import OPTIONS as KIND
+from packyard.writing.source.workspace import Workspace
 
 _VERSION = "0.0.0"  # which no finding shows
 #: The rules that judge a value, which package.yaml may have given.
@@ -97,18 +96,18 @@ def _package(here: Workspace, draft: Draft, composed: ComposedPackage) -> Linted
 
 def _tried(here: Workspace, paths: Sequence[str], inputs: Iterable[str] = ()) -> Linted:
     """Judge what parts compose to with each other."""
-    tried = tried_parts.compose_all(here, paths)
-    placed, options = as_findings(tried.problems), set[str]()
-    for composed in tried.composed:
+    tried, problems = tried_parts.compose_all(here, paths)
+    placed, options = as_findings(problems), set[str]()
+    for composed, folders in tried:
         (use_case,) = composed.package.use_cases
-        below, own = f"{here.name}/{here.prefix}/{use_case.path}/", tuple(tried.folders[use_case.path])
+        below, own = f"{here.name}/{here.prefix}/{use_case.path}/", tuple(folders)
         items = _to_sources(here, composed, _judged(here, composed)[1])
         placed += (item for item in items if not item.composed.startswith(below) or item.file.startswith(own))
         options.update(option.name for option in composed.options.all)
     # What reaches something here is not idle; what does not may be for other parts.
-    reaching = {patch: False for composed in tried.composed for patch, no in composed.idle.items() if not no}
+    reaching = {patch: False for composed, _ in tried for patch, no in composed.idle.items() if not no}
     inputs = tuple(dict.fromkeys((*inputs, *here.sources.inputs)))
-    return Linted(here.name, placed, len(tried.composed), sorted(options), reaching, inputs)
+    return Linted(here.name, placed, len(tried), sorted(options), reaching, inputs)
 
 
 def _judged(here: Workspace, composed: ComposedPackage) -> tuple[list[Parsed], list[Finding]]:
@@ -117,15 +116,13 @@ def _judged(here: Workspace, composed: ComposedPackage) -> tuple[list[Parsed], l
     pairs = [(files, parse(files)) for files in _directories(here, composed)]
     findings = [finding for pair in pairs for finding in find(*pair, judges=judges)]
     *used, of_options = parsed = [each for _, each in pairs]
-    options = [_option(here, option.name) for option in composed.options.all]
+    read = here.sources.read
+    options = [
+        Option(each.name, each.part, needed(read(parts.file_of(here.sources, each.part.folder))))
+        for each in composed.options.all
+    ]
     tried = partial(enabled.find, defined=of_options.definitions, judges=judges, known=findings)
     return parsed, [*findings, *(item for case in used for option in options for item in tried(case, option))]
-
-
-def _option(here: Workspace, name: str) -> Option:
-    """Read an option, as its author wrote it."""
-    part = parts.of(here, f"{FOLDERS[KIND]}/{name}")
-    return Option(name, part, needed(here.sources.read(parts.file_of(here.sources, part.folder))))
 
 
 def _directories(here: Workspace, composed: ComposedPackage) -> Iterator[PackageFiles]:

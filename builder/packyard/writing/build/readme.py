@@ -37,16 +37,11 @@ def find(workspace: Workspace, package: Package) -> list[tuple[str, str]]:
     sources = workspace.sources
     folders = *(f"{root}{SHARED}" for root in reversed(workspace.roots)), f"{package.folder}/{OWN}"
     by_name = {basename(file): file for folder in folders for file in authored(sources, folder)}
+    paths = [path for folder in folders for path in sources.list(folder) if _NAME.fullmatch(basename(path))]
     refuse(
-        Problem("is not a regular file, as a fragment has to be", file=sources.shown(path))
-        for folder in folders
-        for path in sources.list(folder)
-        if _NAME.fullmatch(basename(path)) and not sources.is_file(path)
-    )
-    refuse(
-        Problem("a fragment's name must begin with two digits and a dash, and end in .md", file=sources.shown(file))
-        for name, file in by_name.items()
-        if not _NAME.fullmatch(name)
+        Problem("a fragment is a file whose name is two digits, a dash, and words, and .md", file=sources.shown(path))
+        for path in sorted({*paths, *by_name.values()})
+        if path not in paths or not sources.is_file(path)
     )
     return [(by_name[name], sources.text(by_name[name]).text) for name in sorted(by_name)]
 

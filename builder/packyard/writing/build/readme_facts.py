@@ -152,7 +152,7 @@ def _option(option: Option, places: _Places) -> Row:
     """Return an option; one that ``serves`` fits use cases alone that only serve the others."""
     return Row(
         name=option.name,
-        summary=sentence.first(option.description).removesuffix("."),
+        summary=sentence.first(option.part.description).removesuffix("."),
         setters=list(option.setters.values()),
         use_cases=option.use_cases,
         requires=option.requires,

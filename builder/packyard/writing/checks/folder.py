@@ -56,8 +56,8 @@ class Linted:
 class _Opened:
     """A folder whose files are read: its ``packages`` by their folders, also what belongs to none, and these parsed.
 
-    ``shipped`` says of a package that its values are a user's; of any other nobody knows. ``contents`` is what
-    documents may name.
+    ``copies`` are the roots of untarred packages: ``shipped`` says of a package in one that its values are a user's;
+    of any other nobody knows. ``contents`` is what documents may name.
     """
 
     def __init__(self, tree: Tree) -> None:
@@ -71,9 +71,10 @@ class _Opened:
             package = package._replace(resources={**package.resources, **beside})
             self.packages[folder] = _without_charts(charts, folder, package)
         self.parsed = {folder: parse(package) for folder, package in self.packages.items()}
-        roots = {folder: root_of(Path(tree.root_dir, folder)) for folder in self.packages}
+        described = (posixpath.dirname(file) for file in files if posixpath.basename(file) == manifest.FILE)
+        roots = {folder: root_of(Path(tree.root_dir, folder)) for folder in ("", *self.packages, *described)}
         self.copies = {root for root in roots.values() if regular.is_file(f"{root}/{manifest.FILE}")}
-        self.shipped = {folder: False if root in self.copies else None for folder, root in roots.items()}
+        self.shipped = {folder: False if roots[folder] in self.copies else None for folder in self.packages}
         # Where one cannot be read, pages may speak of setters that it has.
         own = self.parsed.items() if all(each.krmfile for each in self.parsed.values()) else ()
         setters = {folder: each.definitions.setters for folder, each in own if each.definitions.setters}

@@ -57,12 +57,12 @@ def check(parsed: Parsed) -> Iterator[Finding]:
     """Find keys and files that are not there, mounts that do not work, and results that get lost."""
     for pod in parsed.all_pods:
         volumes = {volume.text("name"): volume for volume in pod.volumes}
+        listed = [item for container in pod.containers for item in mappings(container.get("env"))]
         for source, kind in _KEYS.items():
             for held in (held for volume in pod.volumes if (held := volume.mapping(source))):
                 for item in mappings(held.get("items")):
                     yield from _missing(item.scalar("key"), held, parsed, kind)
-            variables_of = (item for container in pod.containers for item in mappings(container.get("env")))
-            for reference in (held for item in variables_of if (held := item.mapping("valueFrom", source))):
+            for reference in (held for item in listed if (held := item.mapping("valueFrom", source))):
                 yield from _missing(reference.scalar("key"), reference, parsed, kind)
         for container in pod.containers:
             mounts = list(_mounts(container, volumes))

@@ -14,11 +14,10 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from posixpath import join
-from typing import NamedTuple
 
 from packyard.core.bundle import archive, manifest, reference
 from packyard.core.bundle.archive import Member
@@ -63,25 +62,8 @@ class Entry:
         return Problem(f"the library {self.name} {message}", file=self.file, line=self.line, hint=hint)
 
 
-class Library(NamedTuple):
-    """A library: its place in what builds on it, the folder that it is in, and those that it builds on itself."""
-
-    place: str
-    root_dir: Path
-    libraries: tuple[Library, ...]
-
-
 #: Returns the folder of a library that is a bundle.
 Obtain = Callable[[Entry], Path]
-
-
-def places(libraries: Sequence[Library], above: str = "") -> dict[str, Path]:
-    """Return the folders of libraries, and of those that they build on, by their places."""
-    placed: dict[str, Path] = {}
-    for library in libraries:
-        place = join(above, library.place)
-        placed |= {place: library.root_dir, **places(library.libraries, place)}
-    return placed
 
 
 def carried_dir() -> Path:
@@ -136,24 +118,24 @@ def read(fields: Fields) -> list[Entry]:
     return list(by_name.values())
 
 
-def find(root_dir: Path, memo: Memo | None = None, obtain: Obtain | None = None) -> tuple[Library, ...]:
-    """Find the libraries of a workspace, and those that they build on; ``obtain`` is asked for bundles."""
-    memo, obtained = Memo() if memo is None else memo, obtain or _absent
-    count = 0
+def find(root_dir: Path, memo: Memo | None = None, obtain: Obtain | None = None) -> dict[str, Path]:
+    """Find the libraries of a workspace, and those that they build on: their folders by their places.
 
-    def below(folder: Path, within: dict[str, str], fetched: str = "") -> tuple[Library, ...]:
-        """Return the libraries of a folder; ``within`` has the names of those that build on it, by real folders.
+    ``obtain`` is asked for bundles.
+    """
+    memo, obtained = Memo() if memo is None else memo, obtain or _absent
+    folders: dict[str, Path] = {}
+
+    def find_below(folder: Path, within: dict[str, str], above: str = "", fetched: str = "") -> None:
+        """Add the libraries of a folder; ``within`` has the names of those that build on it, by real folders.
 
         ``fetched`` is the name of the one of them that came from elsewhere, if one did.
         """
-        nonlocal count
-        libraries = []
         for entry in entries(folder, memo):
             if entry.path and fetched:
                 says = f"is a folder outside of the library {fetched}, which was fetched"
                 raise InputError(entry.problem(says, "ask whoever publishes that to publish this one, too"))
-            count += 1
-            if count > MOST or len(within) > DEEPEST:
+            if len(folders) >= MOST or len(within) > DEEPEST:
                 raise InputError(entry.problem(f"is one too many: a workspace has at most {MOST}, {DEEPEST} deep"))
             inner = obtained(entry) if entry.version else _folder(entry, folder)
             real = os.path.realpath(inner)
@@ -161,12 +143,12 @@ def find(root_dir: Path, memo: Memo | None = None, obtain: Obtain | None = None)
                 circle = " -> ".join((*filter(None, within.values()), entry.name))
                 raise InputError(entry.problem(f"builds on itself: {circle}", "remove it from one of them"))
             _check(entry, inner, memo)
-            name = fetched or (entry.name if entry.version else "")
-            inside = below(inner, {**within, real: entry.name}, name)
-            libraries.append(Library(f"{LIBRARIES}/{entry.name}", inner, inside))
-        return tuple(libraries)
+            place = join(above, LIBRARIES, entry.name)
+            folders[place] = inner
+            find_below(inner, {**within, real: entry.name}, place, fetched or (entry.name if entry.version else ""))
 
-    return below(root_dir, {os.path.realpath(root_dir): ""})
+    find_below(root_dir, {os.path.realpath(root_dir): ""})
+    return folders
 
 
 def _folder(entry: Entry, above_dir: Path) -> Path:

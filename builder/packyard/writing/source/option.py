@@ -39,7 +39,7 @@ _HEAD = "# the parameters of the options: packyard set ../options NAME=VALUE"
 
 @dataclass(frozen=True, slots=True)
 class Option:
-    """An option of a package: what it is for, its files by their name, and the use cases that it fits, by their paths.
+    """An option of a package: the part, its files by their name, and the use cases that it fits, by their paths.
 
     ``setters`` are those of its fields, ``texts`` their definitions and what these need, as ``words`` has them;
     ``values`` are what its patches and its objects say; ``requires`` what a cluster must have for it, as its Krmfile
@@ -47,7 +47,7 @@ class Option:
     """
 
     name: str
-    description: str
+    part: Part
     files: Mapping[str, bytes]
     use_cases: tuple[str, ...]
     setters: Mapping[str, Setter]
@@ -133,7 +133,7 @@ def _option(
     texts = {word: text for section in needed.sections.values() for word, text in section.items()}
     values = tuple(to_value(root) for root in (*roots, *written.values))
     requires = tuple(required.gather(krmfile, sources.memo))
-    return Option(name, part.description, files, tuple(fitting), setters, texts, words, values, requires)
+    return Option(name, part, files, tuple(fitting), setters, texts, words, values, requires)
 
 
 def _keys(part: Part) -> list[tuple[str, int, str]]:

@@ -213,7 +213,7 @@ def _check(fields: Fields, key: str, names: list[str], workspace: Workspace) -> 
     folder = FOLDERS[key]
     for name in dict.fromkeys(names):
         if not NAME.fullmatch(name) or not workspace.sources.is_folder(workspace.part_dir(f"{folder}/{name}")):
-            looked_in = " or in ".join([f"{folder}/", *(basename(library.place) for library in workspace.libraries)])
+            looked_in = " or in ".join([f"{folder}/", *(basename(root.rstrip("/")) for root in workspace.roots[1:])])
             hint = suggest(name, workspace.part_dirs(folder))
             fields.fault(_place(fields, key, name), key, f"no folder {name!r} in {looked_in}", hint)
         elif names.count(name) > 1:

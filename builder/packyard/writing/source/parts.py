@@ -23,7 +23,7 @@ from packyard.using.kustomize import generator, references, replacement, selecto
 from packyard.using.kustomize.part import KrmfileData, Part, Patch, only_document
 from packyard.using.kustomize.references import FieldSpec
 from packyard.using.setters.krmfile import NAME as KRMFILE
-from packyard.writing.source import library, pod_patch, transformers
+from packyard.writing.source import pod_patch, transformers
 from packyard.writing.source.pod_operations import PodPatch
 from packyard.writing.source.workspace import BASE, FOLDERS, PODS, Workspace
 
@@ -96,7 +96,7 @@ def read_shared(workspace: Workspace) -> tuple[KrmfileData | None, ...]:
 
     Of two libraries the first one counts, as with parts: it is the last. A tree without a Krmfile has None.
     """
-    roots = (*reversed(library.places(workspace.libraries)), "")
+    roots = (*reversed([*workspace.libraries]), "")
     return tuple(read_krmfile(workspace.sources, root) for root in roots)
 
 

@@ -19,7 +19,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 
-from packyard.core.errors import InputError
+from packyard.core.errors import InputError, Problem
 from packyard.core.kubernetes.kinds import Kind, group_of
 from packyard.core.yaml.document import entries
 from packyard.core.yaml.layout import WIDTH
@@ -142,10 +142,6 @@ def _is_refused(item: SourceObject, operations: Operations) -> bool:
     return False
 
 
-def _either(kinds: Sequence[str]) -> str:
-    return kinds[0] if len(kinds) == 1 else f"({'|'.join(sorted(kinds))})"
-
-
 def _selector(patch: PodPatch, group: _Group, others: Sequence[SourceObject], *, named: bool) -> Target:
     """Return what selects the objects of a group among others of its kind.
 
@@ -164,7 +160,8 @@ def _selector(patch: PodPatch, group: _Group, others: Sequence[SourceObject], *,
             return tuple((word, ",".join(texts)) for word, texts in target.items())
     names = sorted({item.root.source.name for item in (*group.items, *others)})
     message = f"needs other operations in some {group.kind[1]}s than in others, and no label tells them apart"
-    raise InputError(patch.problem(message, f"give {' and '.join(names)} a label such as {_COMPONENT}"))
+    hint = f"give {' and '.join(names)} a label such as {_COMPONENT}"
+    raise InputError(Problem(message, file=patch.file, line=patch.line, hint=hint))
 
 
 def _keys(kind: str, items: Sequence[SourceObject]) -> list[str]:
@@ -191,8 +188,10 @@ def _value(item: SourceObject, field: str, key: str) -> str | None:
 
 
 def _target(kinds: Collection_[str], selector: Target) -> str:
-    pairs = [f"{key}: {quoted(text, flow=True)}" for key, text in selector]
-    return f"{{{', '.join([f'kind: {_either(list(kinds))}', *pairs])}}}"
+    either = "|".join(sorted(kinds))
+    either = either if len(kinds) == 1 else f"({either})"
+    pairs = [f"kind: {either}", *(f"{key}: {quoted(text, flow=True)}" for key, text in selector)]
+    return f"{{{', '.join(pairs)}}}"
 
 
 def _lines(step: _Step, brought: Brought, patch: Sequence[Operation]) -> Iterator[str]:

@@ -14,7 +14,7 @@ from collections.abc import Collection as Collection_
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from packyard.core.errors import InputError, Problem
+from packyard.core.errors import InputError
 from packyard.core.kubernetes import fieldtypes, pods
 from packyard.core.kubernetes.fieldtypes import Step
 from packyard.core.kubernetes.pods import Path, Pod
@@ -78,10 +78,6 @@ class PodPatch:
         """Return what is done to an object, and which keys that stands for; None where it has no such pods."""
         made = find(self, root, identity)
         return (made.to_node(self.file), made.keys) if made else None
-
-    def problem(self, message: str, hint: str = "") -> Problem:
-        """Describe something wrong with the patch as a whole, by where it begins."""
-        return Problem(message, file=self.file, line=self.line, hint=hint)
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,7 +16,6 @@ from packyard.using.setters.krmfile import NAME as KRMFILE
 from packyard.using.setters.krmfile import parse_krmfile
 from packyard.using.setters.rules.review import review
 from packyard.using.setters.rules.rule import Rule, read
-from packyard.writing.source import library
 from packyard.writing.source.package import SetterValue
 from packyard.writing.source.workspace import Workspace
 
@@ -78,7 +77,7 @@ def _find_defined(workspace: Workspace) -> set[str]:
 def krmfiles(workspace: Workspace) -> list[KrmfileData]:
     """Return all Krmfiles of the workspace and of its libraries."""
     sources = workspace.sources
-    roots = ("", *(f"{place}/" for place in library.places(workspace.libraries)))
+    roots = ("", *(f"{place}/" for place in workspace.libraries))
     folders = (f"{root}{folder}" for root in roots for folder in ("bases", "overlays", *([] if root else ["packages"])))
     below = (file for folder in folders for file in sources.list(folder, f"**/{KRMFILE}"))
     files = [file for file in (*(f"{root}{KRMFILE}" for root in roots), *below) if sources.is_file(file)]

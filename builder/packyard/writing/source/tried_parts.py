@@ -12,8 +12,7 @@ where that other part is tried.
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator
 
 from packyard.core.errors import InputError, Problem
 from packyard.core.files.paths import WORKSPACE
@@ -27,18 +26,6 @@ from packyard.writing.source.workspace import BASE, FOLDERS, PROGRAMS, STORAGE, 
 _GIVEN = {"MODEL_NAME": "model", "RUN_NAME": "run"}
 
 
-@dataclass(frozen=True, slots=True)
-class Tried:
-    """What came of it: use cases, each composed as a package of its own, and what does not compose.
-
-    ``folders`` are those of the parts for which a use case is there, by its path.
-    """
-
-    composed: Sequence[ComposedPackage]
-    problems: Sequence[Problem]
-    folders: Mapping[str, Collection[str]]
-
-
 def unused(here: Workspace) -> list[str]:
     """Return the bases, storages and programs that no package uses, nor another part builds on."""
     used = {path for name in here.package_names() for each in package.read(here, name).use_cases for path in each.parts}
@@ -50,8 +37,11 @@ def own(here: Workspace) -> list[str]:
     return here.own_parts(BASE, STORAGE, PROGRAMS)
 
 
-def compose_all(here: Workspace, paths: Iterable[str]) -> Tried:
-    """Compose parts, each in a use case of its own."""
+def compose_all(here: Workspace, paths: Iterable[str]) -> tuple[list[tuple[ComposedPackage, set[str]]], list[Problem]]:
+    """Compose parts, each in a use case of its own, as a package that has no other; say what does not compose.
+
+    With each package are the folders of the parts for which it is there.
+    """
     composed, folders, problems = dict[str, ComposedPackage](), dict[str, set[str]](), dict[str, Problem]()
     for path in paths:
         is_needed = not path.startswith(FOLDERS[BASE]) or not _is_built_on(here, path)
@@ -64,7 +54,7 @@ def compose_all(here: Workspace, paths: Iterable[str]) -> Tried:
                 folders[use_case.path] = folders.get(use_case.path, set()) | shown
         except InputError as error:
             problems |= {str(problem): problem for problem in error.problems if is_needed}
-    return Tried(list(composed.values()), list(problems.values()), folders)
+    return [(made, folders[path]) for path, made in composed.items()], list(problems.values())
 
 
 def _is_built_on(here: Workspace, part: str) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from posixpath import basename, dirname
@@ -17,7 +17,6 @@ from packyard.core.yaml.fields import Fields
 from packyard.core.yaml.node import Scalar
 from packyard.core.yaml.sources import LIBRARIES, Sources
 from packyard.writing.source import library
-from packyard.writing.source.library import Library
 
 #: The kinds of parts, each with the folder that has them.
 BASE, STORAGE, PROGRAMS, OPTIONS = "base", "storage", "programs", "options"
@@ -38,15 +37,15 @@ class Workspace:
 
     ``channel`` is the address that READMEs name, if there is one. ``moved`` says of setters that packages used to
     have where each went, ``severities`` of rules of lint how severe each is here, ``rules`` the files of its own. A
-    part is looked for in the workspace first, then in its ``libraries`` in their order. A library is a workspace
-    that others build on; its packages try its parts.
+    part is looked for in the workspace first, then in its libraries in their order. A library is a workspace that
+    others build on; its packages try its parts. ``libraries`` has their folders, and of those that they build on.
     """
 
     sources: Sources
     name: str
     prefix: str
     license_file: str
-    libraries: tuple[Library, ...] = ()
+    libraries: Mapping[str, Path] = field(default_factory=dict)
     is_library: bool = False
     kubernetes: tuple[str, ...] = ()
     channel: str = ""
@@ -66,7 +65,7 @@ class Workspace:
     @property
     def roots(self) -> tuple[str, ...]:
         """What parts and fragments of READMEs are looked for in: ``""``, ``libraries/NAME/``, …"""
-        return ("", *(f"{each.place}/" for each in self.libraries))
+        return ("", *(f"{place}/" for place in self.libraries if place.count("/") == 1))
 
     def part_dir(self, path: str) -> str:
         """Return the folder of a part, such as ``bases/job``: that of the workspace if nothing has it."""
@@ -102,14 +101,14 @@ class Workspace:
         return folder
 
 
-def read(root_dir: Path, memo: Memo | None = None, libraries: Sequence[Library] | None = None) -> Workspace:
+def read(root_dir: Path, memo: Memo | None = None, libraries: Mapping[str, Path] | None = None) -> Workspace:
     """Read ``packyard.yaml``; nothing that it names may lie outside, but for its libraries.
 
     ``memo`` is that of a run with many tasks. ``libraries`` are those that were found already.
     """
     memo = Memo() if memo is None else memo
     found = library.find(root_dir, memo) if libraries is None else libraries
-    sources = Sources(root_dir, memo, library.places(found))
+    sources = Sources(root_dir, memo, found)
     if not sources.is_file(WORKSPACE):
         hint = f"packyard init {quote(str(root_dir))} begins one"
         raise InputError(Problem("no such file, so this is not a workspace", file=sources.shown(WORKSPACE), hint=hint))
@@ -121,7 +120,7 @@ def read(root_dir: Path, memo: Memo | None = None, libraries: Sequence[Library] 
         name=fields.text("name"),
         prefix=fields.text("prefix", _PREFIX if is_library else None).strip("/"),
         license_file=fields.text("license"),
-        libraries=tuple(found),
+        libraries=found,
         is_library=is_library,
         kubernetes=tuple(fields.texts("kubernetes")),
         channel=fields.text("channel", "").rstrip("/"),
