@@ -23,7 +23,7 @@ from packyard.core.digest import Digest
 from packyard.core.errors import IntegrityError
 from packyard.core.files.git import Revision
 from packyard.sharing.entry import PROVENANCE, SIGSTORE, IndexEntry
-from packyard.sharing.fetching.fetch import verify_bundle, with_sbom
+from packyard.sharing.fetching.fetch import verify, with_sbom
 from packyard.sharing.index.access import Publisher
 from packyard.sharing.index.index import Index
 from packyard.sharing.stores.directory import DirectoryStore
@@ -71,10 +71,10 @@ def test_is_an_in_toto_statement_in_the_words_of_slsa() -> None:
 
 
 def test_what_is_judged_and_shown_is_read_back() -> None:
-    read = verify_bundle(BERT, SIGNED, TRUST, what="x").provenance
+    read = verify(BERT, SIGNED, TRUST, what="x").provenance
     assert read == Provenance(packyard=__version__, commit=COMMIT, sbom=Digest.of(SBOM))
     changed = Statement(BERT, INPUTS, Revision(commit=COMMIT, changed=frozenset(INPUTS))).to_bytes(KEY)
-    proof = verify_bundle(BERT, changed, TRUST, what="x")
+    proof = verify(BERT, changed, TRUST, what="x")
     assert proof.provenance == Provenance(packyard=__version__, commit=COMMIT, dirty=True)
     assert "with changes that are not committed" in "\n".join(proof.describe())
 
@@ -143,7 +143,7 @@ ATTACKS: dict[str, tuple[bytes, str]] = {
 def test_refuses(attack: str) -> None:
     attested, reason = ATTACKS[attack]
     with pytest.raises(IntegrityError, match=r"\Abert\.tar\.gz\.(intoto|sigstore)\.json: ") as refused:
-        verify_bundle(BERT, attested, TRUST, what="bert.tar.gz")
+        verify(BERT, attested, TRUST, what="bert.tar.gz")
     assert reason in str(refused.value)
 
 
@@ -153,7 +153,7 @@ def test_a_statement_with_any_value_is_refused_or_about_the_same_bundle() -> Non
         spoil = Grammar(seed).spoiled
         with suppress(IntegrityError):
             wrapped = spoil(MADE.payload())
-            assert verify_bundle(BERT, _wrap(wrapped), TRUST, what="x").provenance
+            assert verify(BERT, _wrap(wrapped), TRUST, what="x").provenance
             assert all(digest.encode() in wrapped for digest in (BERT.digest.hex, BERT.tar))
         with suppress(IntegrityError):
             assert envelope.open(spoil(SIGNED), TRUST, file="x").payload == MADE.payload()
@@ -176,7 +176,7 @@ NAMED = Trust.of(replace(KEY.public, name="release"))
 
 
 def test_says_what_a_trusted_signature_proves() -> None:
-    proof = with_sbom(verify_bundle(BERT, SIGNED, NAMED, what="x"), SBOM, what="x")
+    proof = with_sbom(verify(BERT, SIGNED, NAMED, what="x"), SBOM, what="x")
     assert (proof.signers, proof.vouching, proof.others, proof.has_sbom) == (*[(KEY.public.id,)] * 2, (), True)
     assert list(proof.describe()) == [
         "bert 1.0: its files are intact",
@@ -187,12 +187,12 @@ def test_says_what_a_trusted_signature_proves() -> None:
 
 
 def test_without_a_trusted_key_it_says_what_it_could_not_prove() -> None:
-    assert list(verify_bundle(BERT, SIGNED, NOBODY, what="x").describe())[1:] == [
+    assert list(verify(BERT, SIGNED, NOBODY, what="x").describe())[1:] == [
         f"not verified: it names {SHORT} as its signer, which you do not trust",
         "get the public key from its publisher, then: packyard keys trust FILE CHANNEL",
         f"built by packyard {__version__} from commit 0123456789ab (no signature proves that)",
     ]
-    assert list(verify_bundle(BERT, None, NOBODY, what="x").describe())[1:] == [
+    assert list(verify(BERT, None, NOBODY, what="x").describe())[1:] == [
         "not signed: nobody can tell who published it",
         "nothing says how it was built: it has no provenance",
     ]
@@ -200,7 +200,7 @@ def test_without_a_trusted_key_it_says_what_it_could_not_prove() -> None:
 
 def test_a_signed_index_that_lists_it_proves_it_without_signed_provenance() -> None:
     for attested in (None, MADE.to_bytes(), MADE.to_bytes(OTHER)):
-        proof = verify_bundle(BERT, attested, NAMED, what="x", index=Index(signers=(KEY.public.id,)))
+        proof = verify(BERT, attested, NAMED, what="x", index=Index(signers=(KEY.public.id,)))
         assert proof.vouching
         assert list(proof.describe())[:2] == [
             "bert 1.0: its files are intact, and the channel lists it",
@@ -212,15 +212,15 @@ def test_a_signed_index_excuses_no_forged_signature() -> None:
     place = SIGNED.index(b'"sig": "') + 20
     forged = SIGNED[:place] + b"AAAAAAAAAA" + SIGNED[place + 10 :]
     with pytest.raises(IntegrityError, match=r"was changed|base64"):
-        verify_bundle(BERT, forged, TRUST, what="x", index=Index(signers=(KEY.public.id,)))
+        verify(BERT, forged, TRUST, what="x", index=Index(signers=(KEY.public.id,)))
 
 
 def test_another_sbom_than_the_one_of_the_provenance_is_refused() -> None:
     with pytest.raises(IntegrityError, match=r"x\.spdx\.json: is not the SBOM that the provenance names"):
-        with_sbom(verify_bundle(BERT, SIGNED, TRUST, what="x"), SBOM + b" ", what="x")
+        with_sbom(verify(BERT, SIGNED, TRUST, what="x"), SBOM + b" ", what="x")
     without = Statement(BERT, INPUTS, None).to_bytes(KEY)
     with pytest.raises(IntegrityError, match=r"expected none"):
-        with_sbom(verify_bundle(BERT, without, TRUST, what="x"), SBOM, what="x")
+        with_sbom(verify(BERT, without, TRUST, what="x"), SBOM, what="x")
 
 
 # What cosign and its kin read, by Sigstore's own parsers; cosign itself is in `nightly/test_cosign.py`.

@@ -9,6 +9,7 @@ import pytest
 import tiny
 from packyard.core.errors import InputError
 from packyard.writing.build.readme import render
+from writing.source.libraries import KRMFILE, define
 
 
 def test_joins_rendered_fragments_with_one_blank_line() -> None:
@@ -92,18 +93,6 @@ metadata:
 roleRef: {apiGroup: rbac.authorization.k8s.io, kind: Role, name: train}
 subjects: [{kind: ServiceAccount, name: default}]
 """
-KRMFILE = """\
-apiVersion: config.k8s.io/v1alpha1
-kind: Krmfile
-openAPI:
-  definitions:
-    io.k8s.cli.setters.NFS_SERVER:
-      description: The server.
-      x-k8s-cli: {setter: {name: NFS_SERVER, value: a.example}}
-    io.k8s.cli.setters.SIZE:
-      description: How much.
-      x-k8s-cli: {setter: {name: SIZE, value: "", required: true}}
-"""
 
 
 def test_the_fragments_of_the_library_say_of_a_foreign_package_only_what_it_has(tmp_path: Path) -> None:
@@ -112,7 +101,9 @@ def test_the_fragments_of_the_library_say_of_a_foreign_package_only_what_it_has(
     for number, text in enumerate(FOREIGN.split("---\n")):
         tiny.write(root / f"bases/one/{number}.yaml", text)
     tiny.replace(root / "bases/one/kustomization.yaml", "[cm.yaml]", "[cm.yaml, 0.yaml, 1.yaml]")
-    tiny.write(root / "bases/one/Krmfile", KRMFILE)
+    server = define("NFS_SERVER", "a.example", "description: The server.")
+    size = define("SIZE", "", "description: How much.", required=True)
+    tiny.write(root / "bases/one/Krmfile", KRMFILE + server + size)
     tiny.replace(root / "bases/one/cm.yaml", 'a: "1"', 'a: "" # {"$openapi":"SIZE"}')
     tiny.done("build", "p", "--version", "1", "--to", tmp_path / "out", "--workspace", root)
     text = (tmp_path / "out/p/README.md").read_text()

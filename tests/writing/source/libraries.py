@@ -16,9 +16,12 @@ CONFIG_MAP = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: run}\ndata:\n"
 KRMFILE = "apiVersion: config.k8s.io/v1alpha1\nkind: Krmfile\nopenAPI:\n  definitions:\n"
 
 
-def define(name: str, value: str) -> str:
-    """Return the definition of a setter."""
-    return f'    io.k8s.cli.setters.{name}:\n      x-k8s-cli: {{setter: {{name: {name}, value: "{value}"}}}}\n'
+def define(name: str, value: str, *keywords: str, section: str = "", required: bool = False) -> str:
+    """Return the definition of a setter, with keywords, below the comment of its section."""
+    lines = [*([section] if section else []), f"io.k8s.cli.setters.{name}:", *(f"  {keyword}" for keyword in keywords)]
+    asked = ", required: true" if required else ""
+    lines.append(f'  x-k8s-cli: {{setter: {{name: {name}, value: "{value}"{asked}}}}}')
+    return "".join(f"    {line}\n" for line in lines)
 
 
 def write(folder: Path, **values: str) -> Path:

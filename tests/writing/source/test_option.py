@@ -25,7 +25,7 @@ metadata:
   labels:
     queue: default # {"$openapi":"QUEUE"}
 """
-KRMFILE = libraries.KRMFILE + define("QUEUE", "default").replace("QUEUE:\n", "QUEUE:\n      description: The queue.\n")
+KRMFILE = libraries.KRMFILE + define("QUEUE", "default", "description: The queue.")
 PATCHES = tiny.text("parts/option-patches.yaml")
 
 

@@ -7,26 +7,16 @@ from pathlib import Path
 import pytest
 
 import tiny
+from writing.source.libraries import KRMFILE, define
 
 FILE = "packages/p/files/presets/large.yaml"
-KRMFILE = """\
-apiVersion: config.k8s.io/v1alpha1
-kind: Krmfile
-openAPI:
-  definitions:
-    io.k8s.cli.setters.WORKERS:
-      type: integer
-      minimum: 1
-      x-k8s-cli: {setter: {name: WORKERS, value: "1"}}
-rules:
-- {rule: WORKERS < 9, message: There are eight nodes.}
-"""
+RULES = "rules:\n- {rule: WORKERS < 9, message: There are eight nodes.}\n"
 
 
 @pytest.fixture
 def root(tmp_path: Path) -> Path:
     root = tiny.workspace(tmp_path / "ws")
-    tiny.write(root / "packages/p/Krmfile", KRMFILE)
+    tiny.write(root / "packages/p/Krmfile", KRMFILE + define("WORKERS", "1", "type: integer", "minimum: 1") + RULES)
     tiny.replace(root / "bases/one/cm.yaml", 'a: "1"', 'a: "1" # {"$openapi":"WORKERS"}')
     return root
 

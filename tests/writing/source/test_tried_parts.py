@@ -71,11 +71,8 @@ def root(tmp_path: Path) -> Path:
     tiny.write(root / "LICENSE", "free\n")
     tiny.write(root / "bases/decode/kustomization.yaml", f"# Decodes.\n{KUSTOMIZATION}resources: [deployment.yaml]\n")
     tiny.write(root / BASE, DEPLOYMENT)
-    described = (
-        "    # The servers.\n    io.k8s.cli.setters.REPLICAS:\n      description: How many.\n      type: integer\n"
-    )
-    value = '      x-k8s-cli: {setter: {name: REPLICAS, value: "1"}}\n'
-    tiny.write(root / "bases/decode/Krmfile", KRMFILE + described + value)
+    replicas = define("REPLICAS", "1", "description: How many.", "type: integer", section="# The servers.")
+    tiny.write(root / "bases/decode/Krmfile", KRMFILE + replicas)
     tiny.write(root / SHELF, f"# A cache.\n{COMPONENT}{STORAGE}")
     jobs = STORAGE.replace("apps/v1", "batch/v1").replace("Deployment", "Job")
     tiny.write(root / "overlays/storage/jobs/kustomization.yaml", f"# For jobs.\n{COMPONENT}{jobs}")

@@ -12,6 +12,7 @@ from packyard.core.errors import InputError
 from packyard.writing.source.compose import Composed
 from writing.source import libraries
 from writing.source.libraries import COMPONENT, KRMFILE
+from writing.source.libraries import define as setter
 
 PACKAGE = "packages/p/package.yaml"
 OBJECT = """\
@@ -24,13 +25,6 @@ data:
   path: /storage # {"$openapi":"PATH"}
   both: x # {"$openapi":"BOTH"}
 """
-
-
-def setter(name: str, value: str, *keywords: str, section: str = "", required: bool = False) -> str:
-    lines = [f"    {line}\n" for line in ([section] if section else [])]
-    lines += [f"    io.k8s.cli.setters.{name}:\n", *(f"      {keyword}\n" for keyword in keywords)]
-    asked = ", required: true" if required else ""
-    return "".join(lines) + f'      x-k8s-cli: {{setter: {{name: {name}, value: "{value}"{asked}}}}}\n'
 
 
 def substitution(name: str, pattern: str) -> str:

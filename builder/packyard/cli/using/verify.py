@@ -29,7 +29,7 @@ from packyard.core.digest import Digest
 from packyard.core.errors import InputError, IntegrityError, Problem, UnavailableError
 from packyard.core.files import regular
 from packyard.sharing.entry import SBOM, IndexEntry
-from packyard.sharing.fetching.fetch import Fetched, verify_bundle, with_sbom
+from packyard.sharing.fetching.fetch import Fetched, verify, with_sbom
 from packyard.sharing.trust import provenance
 from packyard.using.options import usecases
 from packyard.using.upgrade.directory import upgrade
@@ -67,7 +67,7 @@ def _file(file: Path, channel: str | None, form: str) -> int:
     made = bundles.read(file)
     bundle = IndexEntry.of(made)
     attested = next(filter(None, (_beside(file, end) for end in provenance.ENDS)), None)
-    proof = verify_bundle(bundle, attested, preferences.trusted_anywhere(), what=str(file))
+    proof = verify(bundle, attested, preferences.trusted_anywhere(), what=str(file))
     if (listing := _beside(file, SBOM)) is not None and proof.provenance is not None:
         proof = with_sbom(proof, listing, what=str(file))
     if channel:

@@ -56,13 +56,10 @@ def _there(kind: str, name: str, facts: Facts, keys: Iterable[str] = (), purpose
     return error(_CHECK, f"{kind} {name}", "is not there", why=why, fix=fix)
 
 
-def _brought(objects: Sequence[Object]) -> set[Name]:
-    return {(text(item.get("kind")), name_of(item)) for item in objects}
-
-
 def _missing(named: set[Name], objects: Sequence[Object]) -> set[Name]:
     """Return the names that are set, of what neither the objects bring nor every namespace has."""
-    return {(kind, name) for kind, name in named - _brought(objects) - ALWAYS_THERE if name}
+    brought = {(text(item.get("kind")), name_of(item)) for item in objects}
+    return {(kind, name) for kind, name in named - brought - ALWAYS_THERE if name}
 
 
 def _held(objects: Sequence[Object], required: Sequence[Required]) -> dict[Name, set[str]]:

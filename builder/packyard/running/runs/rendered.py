@@ -13,18 +13,12 @@ from packyard.core.bundle.required import Required
 from packyard.core.digest import Digest
 from packyard.core.kubernetes import plain_secrets
 from packyard.core.yaml.node import Source
-from packyard.core.yaml.values import quoted
 from packyard.running.runs import run as runs
 from packyard.running.runs.record import RunRecord
 from packyard.running.runs.run import Object
 from packyard.using.kustomize.objects import parse
 from packyard.using.render import every
 from packyard.using.render.render import Inputs, render
-
-
-def list_text(texts: Sequence[str]) -> str:
-    """Write the items of a list setter as one text: ``[a,b]``, with quotes where YAML needs them."""
-    return f"[{','.join(quoted(text, flow=True) for text in texts)}]" if texts else ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -68,7 +62,7 @@ class Rendered:
             text = render(source, path=path, inputs=inputs, command=command if is_fetched else "").decode()
         options = tuple(option.name for option in inputs.options)
         values_set = {
-            setter.name: list_text(setter.texts) if setter.is_list else setter.shown
+            setter.name: setter.shown
             for setter in inputs.setters
             if setter.is_set and not plain_secrets.is_withheld(setter.name) and not plain_secrets.find(setter.shown)
         }

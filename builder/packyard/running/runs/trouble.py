@@ -153,9 +153,8 @@ def _unscheduled(pod: Object) -> str:
 
 
 def _device_claim(claim: Object) -> str:
-    if name := text(claim.get("resourceClaimName")):
-        return f"ResourceClaim {name}"
-    return f"a ResourceClaim by ResourceClaimTemplate {text(claim.get('resourceClaimTemplateName'))}"
+    template = f"a ResourceClaim by ResourceClaimTemplate {text(claim.get('resourceClaimTemplateName'))}"
+    return f"ResourceClaim {name}" if (name := text(claim.get("resourceClaimName"))) else template
 
 
 def _of_containers(pod: Object) -> Iterator[str]:

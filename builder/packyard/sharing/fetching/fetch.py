@@ -117,7 +117,7 @@ def fetch(store: Store, reference: Reference, how: Fetching | None = None, *, pi
             raise IntegrityError(Problem(problem, file=str(entry), hint=hint))
         try:
             data = _file(store, entry, how)
-            proof = verify_bundle(entry, provenance.get(store, entry), how.trusted, what=str(entry), index=index)
+            proof = verify(entry, provenance.get(store, entry), how.trusted, what=str(entry), index=index)
         except (NotFoundError, IntegrityError):
             latest = access.read(store, how.trusted, how.memory)
             latest.named(reference.name).get(entry.version)  # removed meanwhile
@@ -180,21 +180,14 @@ def opened(entry: IndexEntry, data: bytes) -> Bundle:
     return bundle
 
 
-def verify_bundle(
-    bundle: IndexEntry,
-    attested: bytes | None,
-    trusted: Trust = NOBODY,
-    *,
-    what: str,
-    index: Index | None = None,
-) -> Proof:
-    """Verify the provenance of a bundle, as far as there is one; messages call the bundle ``what``.
+def verify(bundle: IndexEntry, data: bytes | None, trusted: Trust, *, what: str, index: Index | None = None) -> Proof:
+    """Verify ``data``, the provenance of a bundle, as far as there is one; messages call the bundle ``what``.
 
     ``index``, which was read with the same trust, is the one in which the caller found this very file. Where the user
     trusts a key, one must have signed the index or the provenance.
     """
     listed_by, others = (index.signers, index.others) if index else ((), ())
-    statement, opened = provenance.check(attested, bundle, trusted.optional() if listed_by else trusted, what=what)
+    statement, opened = provenance.check(data, bundle, trusted.optional() if listed_by else trusted, what=what)
     return Proof(
         bundle=bundle,
         provenance=statement,

@@ -21,7 +21,7 @@ from packyard.core.digest import Digest
 from packyard.core.errors import ConflictError, Problem
 from packyard.core.work import parallel
 from packyard.sharing.entry import SBOM, IndexEntry
-from packyard.sharing.fetching.fetch import Fetching, verify_bundle, whole, with_sbom
+from packyard.sharing.fetching.fetch import Fetching, verify, whole, with_sbom
 from packyard.sharing.index import access
 from packyard.sharing.index.access import UNSIGNED, Publisher
 from packyard.sharing.index.index import KEY, Index
@@ -132,7 +132,7 @@ def _attested(store: Store, listed: Index, entry: IndexEntry, how: Fetching) -> 
     """Return the SBOM and the provenance, which have to be about this file and to belong together."""
     with pointing_to_fsck(store):
         attested = provenance.get(store, entry)
-        proof = verify_bundle(entry, attested, how.trusted, what=str(entry), index=listed)
+        proof = verify(entry, attested, how.trusted, what=str(entry), index=listed)
         sbom = get_or_none(store, entry.beside(SBOM), limit=provenance.LIMIT)
         if sbom is not None and proof.provenance and proof.provenance.sbom:
             with_sbom(proof, sbom, what=entry.key)

@@ -15,8 +15,8 @@ from packyard.core.bundle.bundle import Bundle
 from packyard.core.bundle.manifest import LIBRARY, Manifest, ShippedUseCase
 from packyard.core.digest import Digest
 from packyard.core.errors import refuse
+from packyard.core.yaml.document import source_of
 from packyard.core.yaml.sources import Sources
-from packyard.using.setters.krmfile import NAME as KRMFILE
 from packyard.using.setters.krmfile import parse_krmfile
 from packyard.writing.build import describe, readme, readme_facts
 from packyard.writing.checks import exception
@@ -110,8 +110,6 @@ def _of_library(here: Workspace, version: str, name: str) -> Draft:
 
 
 def _interface(sources: Sources, folder: str) -> ShippedUseCase:
-    file = f"{folder}/{KRMFILE}".lstrip("/")
-    if not sources.is_file(file):
-        return ShippedUseCase(setters={})
-    definitions = parse_krmfile(sources.text(file), sources.memo).definitions
-    return ShippedUseCase(setters=describe.values_of(definitions.setters))
+    krmfile = parts.read_krmfile(sources, folder)
+    setters = parse_krmfile(source_of(krmfile[1], krmfile[0]), sources.memo).definitions.setters if krmfile else {}
+    return ShippedUseCase(setters=describe.values_of(setters))

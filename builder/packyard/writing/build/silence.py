@@ -21,7 +21,7 @@ from packyard.writing.checks.finding import Finding, finding
 from packyard.writing.checks.parsed import Parsed
 from packyard.writing.source import parts
 from packyard.writing.source.compose import Composed, ComposedPackage
-from packyard.writing.source.package import FILE, Package, UseCase
+from packyard.writing.source.package import FILE, Package
 from packyard.writing.source.pod_operations import is_bound
 from packyard.writing.source.workspace import STORAGE, Workspace, is_own
 
@@ -33,7 +33,10 @@ def check(
     package, sources = composed.package, here.sources
     for made, of_case in zip(composed.use_cases, parsed, strict=False):  # the last is that of the options
         if not made.description:
-            yield finding("no-description", _no_sentence(package, made.use_case))
+            use_case = made.use_case
+            message = f"useCases.{use_case.name}: nothing says what this use case is for"
+            hint = f"write `description:` here, or begin the kustomization of the base {use_case.base} with a comment"
+            yield finding("no-description", Problem(message, file=package.file, line=use_case.line, hint=hint))
         yield from _names(of_case)
         yield from _parts(here, made)
     for path in sources.list(f"{package.folder}/patches", "**/*.yaml"):
@@ -92,10 +95,3 @@ def _parts(here: Workspace, made: Composed) -> Iterator[Finding]:
                     message = f"{node.value!r} does not ship, but {ships!r}: {name} has this value in {word.place}"
                     hint = f"give {name} a value in package.yaml, or an entry in the Krmfile of {made.use_case.base}"
                     yield finding("replaced-value", node.problem(message, hint))
-
-
-def _no_sentence(package: Package, use_case: UseCase) -> Problem:
-    """Describe a use case that says nothing of what it is for."""
-    message = f"useCases.{use_case.name}: nothing says what this use case is for"
-    hint = f"write `description:` here, or begin the kustomization of the base {use_case.base} with a comment"
-    return Problem(message, file=package.file, line=use_case.line, hint=hint)

@@ -142,10 +142,6 @@ def _is_refused(item: SourceObject, operations: Operations) -> bool:
     return False
 
 
-def _either(kinds: Sequence[str]) -> str:
-    return kinds[0] if len(kinds) == 1 else f"({'|'.join(sorted(kinds))})"
-
-
 def _selector(patch: PodPatch, group: _Group, others: Sequence[SourceObject], *, named: bool) -> Target:
     """Return what selects the objects of a group among others of its kind.
 
@@ -192,8 +188,10 @@ def _value(item: SourceObject, field: str, key: str) -> str | None:
 
 
 def _target(kinds: Collection_[str], selector: Target) -> str:
-    pairs = [f"{key}: {quoted(text, flow=True)}" for key, text in selector]
-    return f"{{{', '.join([f'kind: {_either(list(kinds))}', *pairs])}}}"
+    either = "|".join(sorted(kinds))
+    either = either if len(kinds) == 1 else f"({either})"
+    pairs = [f"kind: {either}", *(f"{key}: {quoted(text, flow=True)}" for key, text in selector)]
+    return f"{{{', '.join(pairs)}}}"
 
 
 def _lines(step: _Step, brought: Brought, patch: Sequence[Operation]) -> Iterator[str]:

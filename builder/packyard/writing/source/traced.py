@@ -55,11 +55,11 @@ class Traced:
     def value_place(self, path: str, line: int) -> Place | None:
         """Return where package.yaml gives the value that a line has from its setters, if it gives one alone."""
         made, _ = self._use_case(path)
-        data = self._files.get(path) if made else None
-        reference = comments.parse("#" + data.decode().split("\n")[line - 1].rpartition(" #")[2]) if data else None
-        if made is None or reference is None:
+        if made is None or path not in self._files:
             return None
-        places = {_value(made.words, name) for name in named([reference.name], made.words.pattern)} - {None}
+        reference = comments.parse("#" + self._files[path].decode().split("\n")[line - 1].rpartition(" #")[2])
+        names = named([reference.name], made.words.pattern) if reference else ()
+        places = {_value(made.words, name) for name in names} - {None}
         return places.pop() if len(places) == 1 else None
 
     def _use_case(self, path: str) -> tuple[Composed | None, str]:
