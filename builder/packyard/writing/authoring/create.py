@@ -257,22 +257,15 @@ def _derive(new: NewSubstitution, markers: list[str]) -> dict[str, str]:
                 f"markers {markers[index - 1]} and {markers[index]} are found to have no delimiters between them, "
                 "pre-create setters and try again"
             )
-    failure = InputError("unable to derive values for markers, create setters for all markers and then try again")
-    if not new.value.startswith(literals[0]):
-        raise failure
-    rest = new.value[len(literals[0]) :]
+    # Each text ends where the literal behind it stands first, whatever that leaves to the others.
+    texts = (f"(?>(.*?){re.escape(literal)})" if literal else "(.+)" for literal in literals[1:])
+    match = re.fullmatch("".join([re.escape(literals[0]), *texts]), new.value, re.DOTALL)
+    if not match:
+        raise InputError("unable to derive values for markers, create setters for all markers and then try again")
     derived: dict[str, str] = {}
-    for marker, literal in zip(markers, literals[1:], strict=True):
-        if literal:
-            text, separator, rest = rest.partition(literal)
-        else:
-            text, separator, rest = rest, rest, ""
-        if not separator:
-            raise failure
+    for marker, text in zip(markers, match.groups(), strict=True):
         if derived.setdefault(marker, text) != text:
             raise InputError(f"marker {marker} is found to have different values {derived[marker]} and {text}")
-    if rest:
-        raise failure
     return derived
 
 

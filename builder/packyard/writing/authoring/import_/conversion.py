@@ -43,7 +43,8 @@ class Imported(NamedTuple):
 def of_folder(here: Workspace, name: str, folder: Path, build: Build) -> Imported:
     """Return a package of the use cases that a folder holds.
 
-    A use case whose parts compose to something else than kustomize builds is taken as it is built.
+    A use case whose parts compose to something else than kustomize builds gets patches; one that does not compose, or
+    not to that, is taken as it is built.
     """
     _check_name(here, name)
     source = Upstream(folder, build)
@@ -135,8 +136,8 @@ def _files(name: str, taken: Sequence[UseCase]) -> dict[str, bytes]:
 
 def _use_case(use_case: UseCase) -> Tree:
     says: dict[str, Tree] = {"base": Text(basename(use_case.part.folder))}
-    if use_case.namespace:
-        says["namespace"] = Text(use_case.namespace)
+    if use_case.part.namespace:
+        says["namespace"] = Text(use_case.part.namespace)
     defined = {key: definition for part in use_case.part.all() for key, definition in part.defined.items()}
     setters = (setter for key in GIVEN if isinstance(setter := defined.get(key), Setter))
     if values := {setter.name: double(setter.value) for setter in setters}:

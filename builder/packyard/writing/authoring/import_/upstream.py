@@ -81,6 +81,7 @@ class Part:
     listed: list[Item] = field(default_factory=list)
     kept: dict[str, list[Item]] = field(default_factory=dict)  # the lists of its kustomization beside these
     beyond: list[str] = field(default_factory=list)  # what its kustomization says and no part can
+    namespace: str = ""  # of a use case
     head: Sequence[Comment] = ()
     krmfile: Krmfile | None = None
     kptfile: Source | None = None
@@ -137,7 +138,6 @@ class UseCase:
     folder: str
     path: str
     part: Part
-    namespace: str
     objects: Sequence[object]
 
 
@@ -164,9 +164,6 @@ class Upstream:
         if not kustomizations(self.sources, folder):
             return self._of_manifests(folder, path)
         text, place = self._text(folder), self._place(folder)
-        file = self._file(place)
-        root = use_cases.root(self._wide, file) if file else None
-        namespace = root.text("namespace") if root else ""
         objects = objects_of(text, f"{self.sources.shown(folder)} as built")
         try:
             if fault:
@@ -176,9 +173,9 @@ class Upstream:
                 patches, new = difference.patches(composed, objects)
                 pairs = zip(_documents(source_of(proof.rewrite(text, "", _plain), "")), objects, strict=True)
                 part.amend(patches, [document.root for document, value in pairs if any(value is each for each in new)])
-            return UseCase(folder, path, part, namespace, objects)
         except _BeyondPartError as error:
-            return UseCase(folder, path, self._of_text(place, text, str(error)), "", objects)
+            part = self._of_text(place, text, str(error))
+        return UseCase(folder, path, part, objects)
 
     def original(self, problem: Problem, parts: Iterable[Part]) -> Problem:
         """Return a problem of a part by what was imported; by the folder alone where the part is written anew."""
@@ -236,7 +233,7 @@ class Upstream:
                 self._add(part, relpath(name, folder or "."))
                 part.listed.append(_listing(relpath(name, folder or ".")))
             objects += own
-        return UseCase(folder, path, part, "", objects)
+        return UseCase(folder, path, part, objects)
 
     def _place(self, folder: str) -> str:
         """Return where a folder is below the root of the disk."""
@@ -289,6 +286,7 @@ class Upstream:
             raise _BeyondPartError(f"it has no {kind}, or several")
         head = [*self._wide.documents(file)[0].head, *root.entries[0].head]
         part = Part(folder, kind, kept={"patches": []}, head=head, krmfile=self._krmfile(folder))
+        part.namespace = root.text("namespace") if is_leaf else ""
         beyond = list(_beyond(root, is_leaf=is_leaf))
         for key in (*kustomization.LISTED, *_KEPT):
             for item in _children(root.get(key)):
@@ -379,7 +377,7 @@ def name(parts: Iterable[Part], stem: str) -> None:
 
 def objects_of(text: bytes, name: str) -> list[object]:
     """Return what kustomize built, as plain values."""
-    return [to_value(document.root) for document in parse_text(source_of(text, name)) if document.root is not None]
+    return [to_value(document.root) for document in _documents(source_of(text, name))]
 
 
 def _plain(document: Document) -> Iterator[Edit]:
