@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import json
-import shutil
 import subprocess
 from pathlib import Path
 
 import pytest
 
 import tiny
-from cli.test_upgrade import CM, NEXT, begin, pack, publish
+from cli.test_upgrade import CM, NEXT, pack
 from cli.test_upgrade import FILES as FIRST
+from packyard.core.bundle.bundle import Bundle
+from packyard.sharing.stores.directory import DirectoryStore
+from sharing.examples import publish
 from tiny import done, packyard, refused
 
 OPTION = """\
@@ -28,13 +30,19 @@ FILES = {**FIRST, "run/options/queue/kustomization.yaml": OPTION}
 VALUES = "# What our team runs.\noptions: [queue]\nWORKERS: 8\n"
 
 
+def release(folder: Path, version: str, files: dict[str, str], channel: str = "channel") -> None:
+    """Publish a version of the package p."""
+    publish(DirectoryStore(folder / channel), [Bundle.open(pack(folder, version, files).read_bytes())])
+
+
 @pytest.fixture
 def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """An empty folder but for a channel with the package p in two versions, which is configured, and a values file."""
-    folder = begin(tmp_path, monkeypatch)
-    pack(folder, "1.0", FILES)
-    pack(folder, "1.1", {**NEXT, "run/options/queue/kustomization.yaml": OPTION})
-    publish(folder, "1.0", "1.1")
+    folder = tmp_path / "here"
+    folder.mkdir()
+    monkeypatch.chdir(folder)
+    release(folder, "1.0", FILES)
+    release(folder, "1.1", {**NEXT, "run/options/queue/kustomization.yaml": OPTION})
     tiny.write(folder / "values.yaml", VALUES)
     monkeypatch.setenv("PACKYARD_CHANNEL", str(folder / "channel"))
     return folder
@@ -72,9 +80,7 @@ def test_a_name_that_a_version_moved_is_told_at_the_line_of_the_values_file(here
 
 def test_what_is_required_is_asked_for_on_the_command_line(here: Path) -> None:
     krmfile = FILES["run/nfs/Krmfile"].replace('value: ""', 'value: ""\n          required: true')
-    pack(here, "2.0", {**FILES, "run/nfs/Krmfile": krmfile})
-    shutil.rmtree(here / "channel")
-    publish(here, "2.0")
+    release(here, "2.0", {**FILES, "run/nfs/Krmfile": krmfile})
     said = refused("render", "p/nfs", "--built-in", "-f", "values.yaml")
     assert "p/nfs/Krmfile:" in said
     assert "packyard render p/nfs --built-in --values=values.yaml OLD=VALUE" in said
@@ -85,12 +91,8 @@ def test_a_lock_holds_the_version_and_its_bytes(here: Path) -> None:
     assert 'one: "1"' in done("render", "p/nfs", "--built-in", "--locked")
     assert "pins p@1.0, not p@1.1" in refused("render", "p@1.1/nfs", "--locked")
     assert "does not pin q" in refused("render", "q/nfs", "--locked")
-    shutil.rmtree(here / "channel")
-    pack(here, "1.0", {**FILES, "run/nfs/cm.yaml": CM.replace('"1"', '"evil"')})
-    publish(here, "1.0")
-    said = refused("render", "p/nfs", "--built-in", "--locked")
-    assert "evil" not in said
-    assert "packyard.lock" in said or "sha256:" in said
+    release(here, "1.0", {**FILES, "run/nfs/cm.yaml": CM.replace('"1"', '"evil"')}, "other")
+    assert "another one is pinned: tar sha256:" in refused("render", "p/nfs", "--locked", "--from", "other")
 
 
 def test_what_packyard_carries_is_pinned_as_a_channel_is(here: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -28,8 +28,7 @@ from packyard.using.upgrade import report
 from packyard.using.upgrade.change import Change
 from packyard.using.upgrade.difference import compare, compare_all
 
-FIELDS = "package, where, what, name, path, change, before, after, setter, note, breaking"
-ROWS = Rows("difference", FIELDS)
+ROWS = Rows("difference", "package, where, what, name, path, change, before, after, setter, note, breaking")
 #: A package's name, and what differs there.
 _Listed = tuple[str, Change]
 
@@ -66,13 +65,8 @@ def _between(arguments: argparse.Namespace) -> list[_Listed]:
     use_cases = {compared.use_case(arguments.old, before), compared.use_case(arguments.new, after)} - {""}
     if len(before) == len(after) == 1:  # whatever they are called
         before = dict(zip(after, before.values(), strict=True))
-    compared_all = compare_all(before, after).items()
-    return [
-        (name, change)
-        for name, changes in compared_all
-        for change in changes
-        if not use_cases or change.where in use_cases
-    ]
+    listed = compare_all(before, after)
+    return [(name, change) for name, change in listed if not use_cases or change.where in use_cases]
 
 
 def _with_origin(arguments: argparse.Namespace) -> tuple[list[_Listed], str]:

@@ -55,8 +55,8 @@ def run(arguments: argparse.Namespace) -> int:
     verb = "disable" if arguments.off else "enable"
     log = state.log(f"{verb} {' '.join(names)}")
     switched = switch(directory, names, Trial, off=arguments.off, log=log)
-    options = [option for option in read_options(directory) if option.name in names]
-    setters = [name for option in options if option.name in switched.changed for name in option.setters]
+    options = [option for option in read_options(directory) if option.name in switched.changed]
+    setters = [name for option in options for name in option.setters]
     row = (directory, f"{verb}d", switched.changed, switched.unchanged, switched.file, setters)
     if ROWS.show([row], arguments.output):
         _tell(directory, switched, f"{verb}d", options)
@@ -78,10 +78,9 @@ def _tell(directory: Path, outcome: Switched, word: str, options: list[OptionSet
         output.warning(f"{outcome.unsure}; run kustomize build to see whether it fits here")
     for name in outcome.changed:
         output.note(f"{directory}: {name} is {word}")
-    for option in options:
-        if word == "enabled" and option.name in outcome.changed:
-            _tell_values(directory, option)
-            _tell_secrets(directory, option.name)
+    for option in options if word == "enabled" else ():
+        _tell_values(directory, option)
+        _tell_secrets(directory, option.name)
 
 
 def _tell_values(directory: Path, option: OptionSetters) -> None:
@@ -103,8 +102,7 @@ def _tell_secrets(directory: Path, option: str) -> None:
 
 def _list(directory: Path, arguments: argparse.Namespace) -> None:
     option_states = states(directory, Trial(directory))
-    options = read_options(directory) if arguments.output != "text" else ()
-    setters = {option.name: list(option.setters) for option in options}
+    setters = {option.name: list(option.setters) for option in read_options(directory)}
     rows = [
         (directory, each.name, each.is_enabled, each.fits, each.reason, each.description, setters.get(each.name, []))
         for each in option_states

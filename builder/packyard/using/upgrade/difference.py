@@ -34,15 +34,14 @@ Files = Mapping[str, bytes]
 _YAML = (".yaml", ".yml", "/Kustomization")
 
 
-def compare_all(before: Mapping[str, Files], after: Mapping[str, Files]) -> dict[str, tuple[Change, ...]]:
-    """Compare packages by their names, and return what differs for the names of those that do."""
-    compared = {
-        name: compare(before[name], after[name])
-        if name in before and name in after
-        else (Change(where="", what="package", change=_change(before.get(name), after.get(name))),)
-        for name in sorted({*before, *after})
-    }
-    return {name: changes for name, changes in compared.items() if changes}
+def compare_all(before: Mapping[str, Files], after: Mapping[str, Files]) -> Iterator[tuple[str, Change]]:
+    """Compare packages by their names, and yield what differs, each with the name of its package."""
+    for name in sorted({*before, *after}):
+        old, new = before.get(name), after.get(name)
+        if old is None or new is None:
+            yield name, Change(where="", what="package", change=_change(old, new))
+        else:
+            yield from ((name, change) for change in compare(old, new))
 
 
 def compare(before: Files, after: Files) -> tuple[Change, ...]:
