@@ -7,14 +7,15 @@ from pathlib import Path
 from packyard.using.setting import set_values
 
 
-def one_setter(name: str = "V", value: str = "old", *, is_set: bool = False) -> str:
-    """Return a Krmfile that defines a setter; ``value`` is as it stands there."""
+def one_setter(name: str = "V", value: str = "old", *keywords: str, is_set: bool = False) -> str:
+    """Return a Krmfile that defines a setter; ``value`` is as it stands there, ``keywords`` are lines of OpenAPI."""
+    lines = "".join(f"      {line}\n" for line in keywords)
     mark = "          isSet: true\n" if is_set else ""
     return f"""\
 openAPI:
   definitions:
     io.k8s.cli.setters.{name}:
-      x-k8s-cli:
+{lines}      x-k8s-cli:
         setter:
           name: {name}
           value: {value}

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from core.files.krmfiles import one_setter
 from packyard.core.errors import InputError
 from packyard.using.setters import formats
 from packyard.using.setting import set_values
@@ -18,12 +19,7 @@ KEYWORDS = judged.cases("keywords")
 
 def make(root: Path, keywords: str) -> Path:
     root.mkdir()
-    lines = "".join(f"      {line}\n" for line in keywords.splitlines())
-    (root / "Krmfile").write_text(
-        f"openAPI:\n  definitions:\n    io.k8s.cli.setters.V:\n{lines}"
-        '      x-k8s-cli:\n        setter:\n          name: V\n          value: "0"\n',
-        "utf-8",
-    )
+    (root / "Krmfile").write_text(one_setter("V", '"0"', *keywords.splitlines()), "utf-8")
     (root / "r.yaml").write_text('x: 0 # {"$openapi":"V"}\n', "utf-8")
     return root
 

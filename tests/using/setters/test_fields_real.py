@@ -10,6 +10,7 @@ import pytest
 import yaml
 
 import tiny
+from core.files.krmfiles import one_setter
 from packyard.core.errors import InputError
 from packyard.using.setting import set_values
 from real import Kustomize
@@ -25,18 +26,6 @@ TEXTS = [
     *("ä", "日本語", "é́", "a\u00a0b", "100m", "1Gi", "500Mi", "1000000000000", "0.1", "00", "0_1", "nan", "inf"),
 ]  # fmt: skip
 
-KRMFILE = """\
-apiVersion: config.k8s.io/v1alpha1
-kind: Krmfile
-openAPI:
-  definitions:
-    io.k8s.cli.setters.V:
-{type}      x-k8s-cli:
-        setter:
-          name: V
-          value: x
-"""
-
 RESOURCE = tiny.text("field-edits/r.yaml")
 
 
@@ -50,7 +39,7 @@ Loader.add_constructor("tag:yaml.org,2002:merge", yaml.CSafeLoader.construct_sca
 
 def make(directory: Path, kind: str = "", resource: str = RESOURCE) -> Path:
     directory.mkdir(parents=True)
-    (directory / "Krmfile").write_text(KRMFILE.format(type=f"      type: {kind}\n" if kind else ""), "utf-8")
+    (directory / "Krmfile").write_text(one_setter("V", "x", *[f"type: {kind}"] * bool(kind)), "utf-8")
     (directory / "r.yaml").write_text(resource, "utf-8")
     (directory / "kustomization.yaml").write_text("resources:\n- r.yaml\n", "utf-8")
     return directory

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from core.files.krmfiles import one_setter
 from packyard.using.setters.check import is_refused
 from packyard.using.setters.definition import Setter
 from tiny import packyard
@@ -34,10 +35,8 @@ def test_numbers_of_thousands_of_digits_are_refused_by_name_wherever_they_stand(
     def package(name: str, *lines: str, rule: str = "", more: str = "") -> Path:
         folder = tmp_path / name
         folder.mkdir()
-        head = ["openAPI:", "  definitions:", "    io.k8s.cli.setters.A:", *(f"      {line}" for line in lines)]
-        rules = [f"rules:\n- rule: {rule}\n  message: x"] if rule else []
-        body = '      x-k8s-cli: {setter: {name: A, value: "1"}}'
-        (folder / "Krmfile").write_text("\n".join([*head, body, *rules, ""]))
+        rules = f"rules:\n- rule: {rule}\n  message: x\n" if rule else ""
+        (folder / "Krmfile").write_text(one_setter("A", '"1"', *lines) + rules)
         (folder / "cm.yaml").write_text(
             f'apiVersion: v1\nkind: ConfigMap\nmetadata: {{name: x}}\ndata:\n  a: "1" # {{"$openapi":"A"}}\n{more}'
         )

@@ -23,10 +23,7 @@ def test_says_what_a_definition_admits(schema: dict[str, object], takes: str) ->
 
 
 def test_of_several_values_for_one_none_is_dropped(tmp_path: Path) -> None:
-    (tmp_path / "Krmfile").write_text(
-        "openAPI:\n  definitions:\n"
-        "    io.k8s.cli.setters.B: {pattern: '^[0-9]$', example: 4, x-k8s-cli: {setter: {name: B, value: 1}}}\n"
-    )
+    (tmp_path / "Krmfile").write_text(one_setter("B", "1", "pattern: '^[0-9]$'", "example: 4"))
     (tmp_path / "r.yaml").write_text('b: 1 # {"$openapi":"B"}\n')
     (tmp_path / "kustomization.yaml").write_text("resources: [r.yaml]\n")
     (tmp_path / "values.yaml").write_text("B: [5, 6]\n")

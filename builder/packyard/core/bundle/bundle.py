@@ -80,18 +80,14 @@ class Bundle:
 
 def build(described: Manifest, members: Iterable[Member]) -> Bundle:
     """Pack files with a manifest, which gets their digests. The same arguments give the same tar on every machine."""
-    return Bundle.open(archive.compress(pack(described, members)))
-
-
-def pack(described: Manifest, members: Iterable[Member]) -> bytes:
-    """Return the tar of a bundle."""
     reference.check_name(described.name)
     reference.check_version(described.version)
     files = list(members)
     if any(member.path == manifest.FILE for member in files):
         raise InputError(Problem(f"{manifest.FILE} is written by packyard", hint="rename the package's own file"))
     described = replace(described, files=manifest.file_digests(files))
-    return archive.pack(described.name, [*files, Member(path=manifest.FILE, data=described.to_bytes())])
+    packed = archive.pack(described.name, [*files, Member(path=manifest.FILE, data=described.to_bytes())])
+    return Bundle.open(archive.compress(packed))
 
 
 def _inside(problem: Problem, what: str) -> Problem:

@@ -104,28 +104,23 @@ class Tree:
         folders below the root that it leaves empty. ``mode`` is that of new files; ``log`` is in the
         place of that of `locked`.
         """
-        changes: dict[str, FileChange] = {}
+        by_file: dict[str, FileChange] = {}
         for path, new in files.items():
             file = self._file(path)
             file = self._leads(file) if os.path.islink(file) else file
             below, bits = file.removeprefix(self.root).lstrip("/"), mode | (0o111 if path in executable else 0)
             change = FileChange(below, file, self._read.get(path), new, self.prefix + path, bits)
-            if changes.setdefault(file, change).new != new:
-                raise ConflictError(
-                    Problem(f"is {changes[file].name} under another name, with other bytes", file=change.name)
-                )
-        changes = {file: change for file, change in changes.items() if change.old != change.new}
-        if changes:
-            self._replace(changes, log or self._log or StepLog.of_user())
-
-    def _replace(self, changes: Mapping[str, FileChange], log: StepLog) -> None:
-        """Write changes, with the folders that new files need and without those that are left empty."""
-        added = [file for file, change in changes.items() if change.old is None]
-        removed = [file for file, change in changes.items() if change.new is None]
+            if (first := by_file.setdefault(file, change)).new != new:
+                raise ConflictError(Problem(f"is {first.name} under another name, with other bytes", file=change.name))
+        changes = [change for change in by_file.values() if change.old != change.new]
+        added = [change.file for change in changes if change.old is None]
+        removed = [change.file for change in changes if change.new is None]
+        if not changes:
+            return
         try:
             for folder in {os.path.dirname(file) for file in added}:
                 os.makedirs(folder, exist_ok=True)
-            replace.write(self.root, list(changes.values()), log)
+            replace.write(self.root, changes, log or self._log or StepLog.of_user())
         except (OSError, PackyardError) as error:
             self._remove_empty(added)
             if isinstance(error, PackyardError):

@@ -10,14 +10,18 @@ the nodes on the way to it.
 
 from __future__ import annotations
 
+import re
+
 from packyard.core.errors import InputError
 from packyard.core.work.memo import Memo
 from packyard.core.yaml.builder import MAX_DEPTH
-from packyard.core.yaml.document import check_keys, has_aliases, parse_shared, parse_text
+from packyard.core.yaml.document import check_keys, parse_shared, parse_text
 from packyard.core.yaml.node import Alias, Collection, Document, Entry, Node, Scalar, Source
 
 #: A document whose aliases stand for more values than this is refused.
 MAX_VALUES = 100_000
+#: What may be an alias.
+_ALIAS = re.compile(r"(?:\A|[\s\[{,:?])\*[^\s\[\]{},*]")
 
 
 def read(source: Source, memo: Memo | None = None) -> list[Document]:
@@ -28,7 +32,7 @@ def read(source: Source, memo: Memo | None = None) -> list[Document]:
 
 def followed(source: Source, memo: Memo | None = None) -> list[Document]:
     """Parse a text and follow its aliases, for a caller who changes no node; keys were checked before."""
-    if not has_aliases(source):
+    if "*" not in source.text or _ALIAS.search(source.text) is None:
         return parse_shared(source, memo)
     documents = parse_text(source)
     for document in documents:

@@ -38,8 +38,6 @@ _TOO_DEEP = "exceeded maximum nesting depth"
 
 #: The first line of what a merge leaves undecided.
 _MARKER = r"(?ms)^<<<<<<< (?=.*^=======$.*^>>>>>>> )"
-#: What may be an alias.
-_ALIAS = re.compile(r"(?:\A|[\s\[{,:?])\*[^\s\[\]{},*]")
 
 
 def decode(data: bytes, name: str) -> tuple[str, str]:
@@ -109,11 +107,6 @@ def unmerged(name: str, text: str) -> Problem | None:
     line = text.count("\n", 0, marker.start()) + 1
     hint = "keep one of the two sides, and delete the three lines with markers"
     return Problem("an undecided conflict begins here: <<<<<<<", file=name, line=line, hint=hint)
-
-
-def has_aliases(source: Source) -> bool:
-    """Say whether a text may hold aliases."""
-    return "*" in source.text and _ALIAS.search(source.text) is not None
 
 
 def parse_shared(source: Source, memo: Memo | None = None) -> list[Document]:

@@ -10,10 +10,9 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from packyard.core.errors import BeyondError, InputError, Problem
-from packyard.core.kubernetes.kinds import LOCAL
 from packyard.core.yaml.document import walk
 from packyard.core.yaml.node import MappingNode
-from packyard.using.kustomize import manifest, namespace, references, supported
+from packyard.using.kustomize import manifest, namespace, references, selector, supported
 from packyard.using.kustomize.accumulate import Gathering, SourceObject
 from packyard.using.kustomize.objects import Object
 from packyard.using.kustomize.part import Patch
@@ -43,24 +42,24 @@ def build(directory: Path) -> bytes:
     _check_identities(items, f"is defined twice in namespace {top.namespace!r}")
     hashed = [item for item, source in zip(items, gathered, strict=True) if source.part]
     references.add_hashes(items, hashed, [spec for part in top.parts() for spec in part.references])
-    deployed = [item for item in items if not _is_local(item)]
+    deployed = [item for item, source in zip(items, gathered, strict=True) if not source.is_local]
     return manifest.write(item.root for item in sorted(deployed, key=_order))
 
 
 class Trial:
-    """Builds what the components of a kustomization change, as if a directory's had some text; a file is read once."""
+    """Builds what the components of a kustomization change, if it were other bytes than it is; reads a file once."""
 
     def __init__(self, directory: Path) -> None:
         self._budget = Budget(directory)
 
-    def __call__(self, text: str) -> dict[str, int]:
+    def __call__(self, data: bytes) -> dict[str, int]:
         """Return how many objects each component reaches, or brings, by its real path.
 
         Fields that act later, images say, are passed over. Raises `InputError` where one does not apply, and
         `BeyondError` where only kustomize can say.
         """
         trial = _Build()
-        trial.gather(supported.read(self._budget, text), [])
+        trial.gather(supported.read(self._budget, data), [])
         return trial.reached
 
 
@@ -69,7 +68,7 @@ def find_misfits(directory: Path) -> Sequence[Problem]:
     try:
         here = options.find(directory)
         if here and has_options(directory) and here.enabled:
-            Trial(directory)(here.text(()))
+            Trial(directory)(here.switched(()))
     except BeyondError:
         return ()
     except InputError as error:
@@ -94,15 +93,10 @@ class _Build(Gathering):
 def _check_identities(items: Sequence[Object], complaint: str) -> None:
     seen: dict[Identity, Object] = {}
     for item in items:
-        first = seen.setdefault(item.effective, item)
+        first = seen.setdefault(selector.effective(item.identity), item)
         if first is not item:
             place = f"{first.file}:{first.line}"
             raise InputError(item.problem(f"{item.kind} {item.name!r} {complaint}", f"also at {place}"))
-
-
-def _is_local(item: Object) -> bool:
-    annotations = item.metadata.get("annotations")
-    return isinstance(annotations, dict) and annotations.get(LOCAL, "false") != "false"
 
 
 def _order(item: Object) -> tuple[int, str, str]:

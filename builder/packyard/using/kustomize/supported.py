@@ -89,14 +89,14 @@ def find(directory: Path) -> Path:
     return directory / kustomization.find(directory, lambda name: regular.is_file(directory / name), hint=hint)
 
 
-def read(budget: Budget, text: str | None = None) -> Part:
+def read(budget: Budget, data: bytes | None = None) -> Part:
     """Read a directory and the components that it names; every fault in one kustomization is named at once.
 
-    With a ``text`` that is taken for its kustomization, of which fields that act after the components, for example
+    With ``data`` that is taken for its kustomization, of which fields that act after the components, for example
     images, are passed over. Raises `BeyondError` where only kustomize can say.
     """
     budget.begin()
-    return _Reader(budget).part(budget.directory, "Kustomization", text)
+    return _Reader(budget).part(budget.directory, "Kustomization", data)
 
 
 class _Reader:
@@ -106,17 +106,17 @@ class _Reader:
         self.budget = budget
         self._open: list[str] = []
 
-    def part(self, folder: Path, kind: str, text: str | None = None) -> Part:
+    def part(self, folder: Path, kind: str, data: bytes | None = None) -> Part:
         """Read the kustomization of a folder."""
         file = find(folder)
         if leads := outside(folder, file):
             message = f"leads to {leads}, outside of the directory"
             raise InputError(Problem(message, file=str(file), hint="kustomize refuses it as well"))
-        root = parse_one((self.budget.read(file) if text is None else text).encode(), str(file)).root
+        root = parse_one(self.budget.read(file).encode() if data is None else data, str(file)).root
         if not isinstance(root, MappingNode):
             raise InputError(Problem("must be a mapping", file=str(file), line=1))
         is_empty = kustomization.is_empty(root)
-        if text is None:
+        if data is None:
             _refuse_others(root, _FIELDS if kind == "Kustomization" else _COMPONENT_FIELDS, kind)
         else:
             root.children = [entry for entry in root.entries if entry.name in _TRIED]

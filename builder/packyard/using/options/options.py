@@ -23,8 +23,8 @@ from packyard.core.files import filenames, paths, regular
 from packyard.core.files.tree import Tree
 from packyard.core.kubernetes import kustomization
 from packyard.core.yaml import items
-from packyard.core.yaml.document import decode, parse_one, scalars
 from packyard.core.yaml.document import items as nodes_of
+from packyard.core.yaml.document import parse_one, scalars
 from packyard.core.yaml.edit import Edit
 from packyard.core.yaml.node import Document, Item, MappingNode, Scalar, SequenceNode
 from packyard.core.yaml.proof import apply_to_file
@@ -109,10 +109,6 @@ class Options:
         edits += self._edited(_RESOURCES, [file for file in files if file not in present], gone.__contains__)
         changed = apply_to_file(self.data, self._document.source, edits, [self._document])
         return self.data if changed is None else changed
-
-    def text(self, on: Sequence[str], off: Collection[str] = ()) -> str:
-        """Return the same as text, for a trial."""
-        return decode(self.switched(on, off), self._name)[1]
 
     @cached_property
     def _name(self) -> str:

@@ -20,9 +20,9 @@ from packyard.using.options import options
 from packyard.using.options.folder import NAME, description
 from packyard.using.options.options import Options
 
-#: Builds what the components of a use case's kustomization change, given its text, and returns how many objects each
+#: Builds what the components of a use case's kustomization change, given its bytes, and returns how many objects each
 #: reaches, by the real path of the component; raises `InputError` where one does not apply.
-Trial = Callable[[str], Mapping[str, int]]
+Trial = Callable[[bytes], Mapping[str, int]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,7 +163,7 @@ def _unknown(here: Options, name: str) -> Problem | None:
 def _check(directory: Path, here: Options, trial: Trial) -> None:
     """Refuse a use case whose enabled options do not apply, before another is added to them."""
     try:
-        trial(here.text(()))
+        trial(here.switched(()))
     except BeyondError:
         raise
     except InputError as error:
@@ -175,7 +175,7 @@ def _check(directory: Path, here: Options, trial: Trial) -> None:
 def _try(directory: Path, here: Options, names: Sequence[str], trial: Trial) -> None:
     """Refuse options that do not apply, do nothing, or exclude one that is enabled."""
     try:
-        reached = trial(here.text(names))
+        reached = trial(here.switched(names))
     except BeyondError:
         raise
     except InputError as error:
@@ -193,13 +193,13 @@ def _try(directory: Path, here: Options, names: Sequence[str], trial: Trial) -> 
 def _explain(directory: Path, here: Options, name: str, before: Sequence[str], trial: Trial) -> None:
     """Refuse an option that does not apply alone, or beside one of the others."""
     try:
-        trial(here.text([name], here.enabled))
+        trial(here.switched([name], here.enabled))
     except InputError as error:
-        problems = [_at(each, f"option {name!r} does not fit {directory}: {each.message}") for each in error.problems]
-        raise InputError(*problems) from error
+        misfit = f"option {name!r} does not fit {directory}: "
+        raise InputError(*(each._replace(message=misfit + each.message) for each in error.problems)) from error
     for option in (*here.enabled, *before):
         try:
-            trial(here.text([option, name], here.enabled))
+            trial(here.switched([option, name], here.enabled))
         except InputError as error:
             state = "is enabled" if option in here.enabled else "you name too"
             message = f"option {name!r} cannot be used together with {option!r}, which {state}"
@@ -208,8 +208,4 @@ def _explain(directory: Path, here: Options, name: str, before: Sequence[str], t
                 if option in here.enabled
                 else "leave one out"
             )
-            raise ConflictError(_at(error.problems[0], message, hint)) from error
-
-
-def _at(problem: Problem, message: str, hint: str = "") -> Problem:
-    return Problem(message, file=problem.file, line=problem.line, column=problem.column, hint=hint or problem.hint)
+            raise ConflictError(error.problems[0]._replace(message=message, hint=hint)) from error

@@ -82,14 +82,13 @@ def refusal(directory: Path, command: str, rest: Sequence[str] = (), *, all_by: 
     if len(use_cases) == 1 and not is_one(directory):  # whose address is that of the directory
         directory = Path(use_cases[0])
         lacks, use_cases, remedy = _lacking(directory)
-    if not use_cases and remedy:
-        return InputError(Problem(lacks, file=str(directory), hint=remedy))
     if not use_cases:
         above = next((parent for parent in directory.resolve().parents if is_one(parent)), None)
         hint = f"its use case is {os.path.relpath(above)}" if above else "name the directory of a package"
-        return InputError(Problem("is not a use case, and holds none", file=str(directory), hint=hint))
+        message = lacks if remedy else "is not a use case, and holds none"
+        return InputError(Problem(message, file=str(directory), hint=remedy or hint))
+    either = f", or add {all_by} for all" if all_by and len(use_cases) > 1 else ""
     if len(several := packages(directory)) > 1:
-        either = f", or add {all_by} for all" if all_by else ""
         hint = f"name a use case of one, which packyard setters {quote(several[0])} lists{either}"
         message = f"{lacks}, but holds {len(several)} packages: {listed(several)}"
         return InputError(Problem(message, file=str(directory), hint=hint))
@@ -100,7 +99,6 @@ def refusal(directory: Path, command: str, rest: Sequence[str] = (), *, all_by: 
     fitting = (path for path in use_cases if all(name in shipped.values(Path(path)) for name in setters))
     named = address.of(Path(next(fitting, use_cases[0])))
     example = " ".join(("packyard", command, *map(quote, (named, *rest))))
-    either = f", or add {all_by} for all" if all_by and len(use_cases) > 1 else ""
     return InputError(Problem(message, file=str(directory), hint=f"name one: {example}{either}"))
 
 

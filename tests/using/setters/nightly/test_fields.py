@@ -106,16 +106,7 @@ ONLY_3_8_7 = {
     "behind the header of a block scalar",
 }
 
-LIST_KRMFILE = """\
-openAPI:
-  definitions:
-    io.k8s.cli.setters.foo:
-      type: array
-      x-k8s-cli:
-        setter:
-          name: foo
-          listValues: [a]
-"""
+LIST_KRMFILE = one_setter("foo", "[a]", "type: array").replace("value:", "listValues:")
 
 
 def judge(real_set: Callable[..., str], tmp_path: Path, texts: Mapping[str, str], krmfile: str = KRMFILE) -> None:

@@ -79,6 +79,7 @@ def test_any_rule_has_an_answer_or_a_problem() -> None:
         ("quantity('x') > 1 && N > 0", "'x' is not a quantity"),
         ("N % 0 == 1", "modulus by zero"),
         ("T == T", "T is longer than 65536 characters"),
+        (f"'{'a' * 60}!'.matches('^{'(a*)*' * 200}$') && N > 0", "the rule is"),
     ],
 )
 def test_a_rule_of_any_length_is_answered_or_refused(rule: str, says: str) -> None:

@@ -103,7 +103,6 @@ class KptPackage:
 
         Raises `InputError` with every fault.
         """
-        where = self.package.where + KPTFILE
         setters = {setter.name: (setter, count) for setter, count in self.setters()}
         refuse(
             setters[name][0].problem(f"{name} takes one value, not {len(texts)}")
@@ -113,7 +112,6 @@ class KptPackage:
         new_values = {name: _text(texts, *setters[name]) for name, texts in values.items()}
         own_values = self.values
         planned = self._record(new_values)
-        lists: set[str] = set()
         changes: list[FieldChange] = []
         counts = dict.fromkeys(new_values, 0)
         roots = self._roots
@@ -122,14 +120,10 @@ class KptPackage:
             for setting in settings:
                 planned.setdefault(path, []).append((setting.node, setting.shows, setting.edits))
                 changes.append(_change(setting, new_values))
-                lists |= set() if isinstance(setting.shows, str) else {*setting.pattern.names}
                 for name in new_values.keys() & set(setting.pattern.names):
                     counts[name] += 1
         files = {path: self._applied(path, file_plans) for path, file_plans in planned.items()}
-        types = {name: "array" if name in lists else "" for name in new_values}
-        definitions = Definitions(
-            {name: Setter(name, text, type=types[name], file=where) for name, text in new_values.items()}
-        )
+        definitions = Definitions({name: setters[name][0]._replace(value=text) for name, text in new_values.items()})
         return Plan(
             tuple(changes), {path: data for path, data in files.items() if data is not None}, counts, definitions
         )
