@@ -72,7 +72,7 @@ def channel(flag: str | None = None) -> Setting | None:
         return Setting(flag, "--from")
     if os.environ.get(CHANNEL):
         return Setting(os.environ[CHANNEL], CHANNEL)
-    address = configured()
+    address = configuration.read(state.config_dir())
     return Setting(address, f"{state.config_dir()}/{configuration.FILE}") if address else None
 
 
@@ -84,7 +84,7 @@ def is_used(address: str) -> bool:
     """
     if address == CARRIED:
         return True
-    named = filter(None, (os.environ.get(CHANNEL), configured()))
+    named = filter(None, (os.environ.get(CHANNEL), configuration.read(state.config_dir())))
     if configuration.normal(address) in map(configuration.normal, named) or trust(address).is_required:
         return True
     return any(_noted(address).with_suffix(end).is_file() for end in (_INDEX, _USED))
@@ -125,8 +125,3 @@ def memory(address: str) -> Memory:
 def keyring() -> Keyring:
     """Return the user's keys."""
     return Keyring(state.config_dir() / "keys")
-
-
-def configured() -> str:
-    """Return the channel that the user's configuration names, if any."""
-    return configuration.read(state.config_dir())

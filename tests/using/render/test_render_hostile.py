@@ -44,7 +44,7 @@ def diamonds(folder: Path, count: int, field: str = "resources") -> Path:
 
 
 def test_reads_each_directory_once_however_many_ways_lead_there(tmp_path: Path, reads: Counter[str]) -> None:
-    assert render.unset(diamonds(tmp_path, 8)) == []
+    assert render.Inputs.read(diamonds(tmp_path, 8)).unset == []
     assert len(reads) == 9
     assert set(reads.values()) == {1}
 

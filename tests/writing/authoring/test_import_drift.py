@@ -70,7 +70,7 @@ def test_setters_that_drifted_get_what_their_fields_have(here: Path, tmp_path: P
 UNNAMED = "apiVersion: batch/v1\nkind: Job\nmetadata: {generateName: a-}\n"
 PLAIN = {
     "operator.yaml": "apiVersion: example.com/v1\nkind: Operator\nmetadata: {name: one}\nspec: {level: 1}\n",
-    "below/config.yaml": "# Read at the start.\napiVersion: v1\nkind: ConfigMap\nmetadata: {name: b}\n",
+    "below/config.yaml": "# Read first.\napiVersion: v1\nkind: ConfigMap\nmetadata: {name: b, annotations: {}}\n",
 }
 
 

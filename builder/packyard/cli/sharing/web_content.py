@@ -34,8 +34,6 @@ from packyard.using.setters.check import items_of
 from packyard.using.setters.definition import Setter
 from packyard.using.setters.numbers import is_number
 
-_README = "README.md"
-
 
 def packages(index: Index, address: str, store: Store) -> Iterator[Fields]:
     """Yield the packages that a channel lists, each in its latest version, if it offers one; no libraries."""
@@ -77,7 +75,7 @@ def _shown(fetched: Fetched, source: Setting) -> Fields:
         "row": row,
         "needs": show.needs(requires, described, row["kubernetes"]),
         "signed": list(map(proof.trusted.name, proof.vouching)) if proof else [],
-        "readme": bundle.files.get(_README, b"").decode("utf-8", "replace"),
+        "readme": bundle.files.get("README.md", b"").decode("utf-8", "replace"),
         "cases": list(_use_cases(bundle, cases)),
     }
 

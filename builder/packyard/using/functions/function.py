@@ -113,10 +113,12 @@ def _blind(resources: ResourceList) -> list[Result]:
 
 def _create_setters(resources: ResourceList) -> _Answer:
     wishes = read_wanted(resources.values())
+    config = ResourceItem(resources.config) if resources.config else None
     edits: list[Edit] = []
     results: list[Result] = []
     for item in resources.items:
-        if item.root.text("kind") == KPTFILE or _is_config(resources, item):
+        is_config = config is not None and (config.reference, config.path) == (item.reference, item.path)
+        if item.root.text("kind") == KPTFILE or is_config:
             continue
         tags = tag(item.root, wishes)
         edits += tags.edits
@@ -129,12 +131,6 @@ def _create_setters(resources: ResourceList) -> _Answer:
     if not any(result.severity == "info" for result in results):
         raise InputError("no matches for the input list of setters")
     return _Answer(edits, results)
-
-
-def _is_config(resources: ResourceList, item: ResourceItem) -> bool:
-    """Say whether an item is the function's own configuration."""
-    config = ResourceItem(resources.config) if resources.config else None
-    return config is not None and (config.reference, config.path) == (item.reference, item.path)
 
 
 def _list_setters(resources: ResourceList) -> _Answer:

@@ -91,10 +91,6 @@ class SourceObject:
         """Put a value into fields."""
         replacement.replace(self._begin(), target, value)
 
-    def problem(self, message: str) -> Problem:
-        """Describe something wrong with the object, by the place that it came from."""
-        return self.root.problem(message)
-
     def _begin(self) -> MappingNode:
         """Return the root, which may be changed."""
         self._identity = None
@@ -195,7 +191,7 @@ def _add(objects: list[SourceObject], new: Iterable[SourceObject]) -> None:
     called = {selector.effective(source.identity): source for source in objects}
     for item in new:
         if len(objects) >= MAX_OBJECTS:
-            raise InputError(item.problem(f"a use case has at most {MAX_OBJECTS} objects"))
+            raise InputError(item.root.problem(f"a use case has at most {MAX_OBJECTS} objects"))
         first = called.setdefault(selector.effective(item.identity), item)
         if first is not item:
             _, kind, _, name = item.identity

@@ -10,10 +10,9 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from packyard.core.errors import BeyondError, InputError, Problem
-from packyard.core.kubernetes.kinds import LOCAL
 from packyard.core.yaml.document import walk
 from packyard.core.yaml.node import MappingNode
-from packyard.using.kustomize import manifest, namespace, references, supported
+from packyard.using.kustomize import manifest, namespace, references, selector, supported
 from packyard.using.kustomize.accumulate import Gathering, SourceObject
 from packyard.using.kustomize.objects import Object
 from packyard.using.kustomize.part import Patch
@@ -43,7 +42,7 @@ def build(directory: Path) -> bytes:
     _check_identities(items, f"is defined twice in namespace {top.namespace!r}")
     hashed = [item for item, source in zip(items, gathered, strict=True) if source.part]
     references.add_hashes(items, hashed, [spec for part in top.parts() for spec in part.references])
-    deployed = [item for item in items if not _is_local(item)]
+    deployed = [item for item, source in zip(items, gathered, strict=True) if not source.is_local]
     return manifest.write(item.root for item in sorted(deployed, key=_order))
 
 
@@ -94,15 +93,10 @@ class _Build(Gathering):
 def _check_identities(items: Sequence[Object], complaint: str) -> None:
     seen: dict[Identity, Object] = {}
     for item in items:
-        first = seen.setdefault(item.effective, item)
+        first = seen.setdefault(selector.effective(item.identity), item)
         if first is not item:
             place = f"{first.file}:{first.line}"
             raise InputError(item.problem(f"{item.kind} {item.name!r} {complaint}", f"also at {place}"))
-
-
-def _is_local(item: Object) -> bool:
-    annotations = item.metadata.get("annotations")
-    return isinstance(annotations, dict) and annotations.get(LOCAL, "false") != "false"
 
 
 def _order(item: Object) -> tuple[int, str, str]:

@@ -128,13 +128,11 @@ def suffix(config_map: Mapping[str, Value]) -> str:
 
 def _is_key(fields: Fields, entry: Scalar, field: str, key: str, data: Mapping[str, Node]) -> bool:
     """Say whether the data may have a key, too, or note why not."""
-    if key in data:
-        fields.fault(entry, field, f"the key {key!r} is there twice")
-    elif not _KEY.match(key):
-        fields.fault(entry, field, f"the key {key!r} must have letters, digits, dots, dashes or underscores")
-    else:
-        return True
-    return False
+    unfit = "" if _KEY.match(key) else "must have letters, digits, dots, dashes or underscores"
+    wrong = "is there twice" if key in data else unfit
+    if wrong:
+        fields.fault(entry, field, f"the key {key!r} {wrong}")
+    return not wrong
 
 
 def _scalar(text: str, origin: Node | None, file: str) -> Scalar:

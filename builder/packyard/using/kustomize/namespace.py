@@ -12,6 +12,7 @@ from collections.abc import Mapping, Sequence
 
 from packyard.core.errors import BeyondError
 from packyard.core.kubernetes.groups import is_cluster_scoped
+from packyard.using.kustomize import selector
 from packyard.using.kustomize.objects import Object
 
 #: Kinds that name a namespace in further places, which kustomize knows and we do not.
@@ -30,7 +31,7 @@ def apply(items: Sequence[Object], namespace: str, hint: str) -> None:
     origins: dict[str, set[str]] = {}
     for item in items:
         if item.kind == "ServiceAccount" and item.api_version == "v1":
-            origins.setdefault(item.name, set()).add(item.effective[2])
+            origins.setdefault(item.name, set()).add(selector.effective(item.identity)[2])
     for item in items:
         if not is_cluster_scoped(item.api_version, item.kind):
             item.metadata["namespace"] = namespace

@@ -73,11 +73,6 @@ class Object:
         """What the object is called."""
         return self.api_version, self.kind, _text(self.metadata.get("namespace")), self.name
 
-    @property
-    def effective(self) -> Identity:
-        """The same as kustomize compares it."""
-        return selector.effective(self.identity)
-
     def problem(self, message: str, hint: str = "") -> Problem:
         """Describe something wrong with the object, by its place."""
         return Problem(message, file=self.file, line=self.line, hint=hint)

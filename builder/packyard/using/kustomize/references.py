@@ -79,9 +79,9 @@ def add_hashes(items: Sequence[Object], hashed: Iterable[Object], configured: Se
     for item in hashed:
         before = item.name
         after = item.metadata["name"] = f"{before}-{generator.suffix(item.root)}"
-        names.setdefault(item.effective[2], {})[before] = after
+        names.setdefault(selector.effective(item.identity)[2], {})[before] = after
     for place, in_place in names.items():
-        reaching = [item.root for item in items if item.effective[2] in (selector.CLUSTER, place)]
+        reaching = [item.root for item in items if selector.effective(item.identity)[2] in (selector.CLUSTER, place)]
         rename(reaching, in_place, [*KNOWN, *configured])
 
 

@@ -195,8 +195,8 @@ def _explain(directory: Path, here: Options, name: str, before: Sequence[str], t
     try:
         trial(here.switched([name], here.enabled))
     except InputError as error:
-        problems = [_at(each, f"option {name!r} does not fit {directory}: {each.message}") for each in error.problems]
-        raise InputError(*problems) from error
+        misfit = f"option {name!r} does not fit {directory}: "
+        raise InputError(*(each._replace(message=misfit + each.message) for each in error.problems)) from error
     for option in (*here.enabled, *before):
         try:
             trial(here.switched([option, name], here.enabled))
@@ -208,8 +208,4 @@ def _explain(directory: Path, here: Options, name: str, before: Sequence[str], t
                 if option in here.enabled
                 else "leave one out"
             )
-            raise ConflictError(_at(error.problems[0], message, hint)) from error
-
-
-def _at(problem: Problem, message: str, hint: str = "") -> Problem:
-    return Problem(message, file=problem.file, line=problem.line, column=problem.column, hint=hint or problem.hint)
+            raise ConflictError(error.problems[0]._replace(message=message, hint=hint)) from error

@@ -116,11 +116,6 @@ def build(directory: Path, *, path: str) -> bytes:
         raise
 
 
-def unset(directory: Path) -> list[Setter]:
-    """Return the required setters that nobody has given a value, of a directory and of those that it builds on."""
-    return Inputs.read(directory).unset
-
-
 def _broken_of(options: Sequence[OptionSetters]) -> Iterator[Problem]:
     for option in options:
         if option.krmfile and option.setters:

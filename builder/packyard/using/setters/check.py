@@ -141,8 +141,6 @@ def _of_nothing(schema: Mapping[str, object]) -> Iterator[Breach]:
     """Yield what an empty value breaks that kustomize does not ask of it."""
     yield from (Breach(key, schema[key], strict=True) for key in _BOUNDS if key in schema)
     yield from (breach._replace(strict=True) for breach in _of_text("", schema))
-    if not _has_format("", schema):
-        yield Breach("format", schema["format"], strict=True)
 
 
 def _is(value: object, kind: str) -> bool:
@@ -165,8 +163,8 @@ def _of_text(text: str, schema: Mapping[str, object]) -> Iterator[Breach]:
             matches = False
         if not matches:
             yield Breach("pattern", pattern)
-    if text and not _has_format(text, schema):
-        yield Breach("format", schema["format"])
+    if not _has_format(text, schema):
+        yield Breach("format", schema["format"], strict=not text)
 
 
 def _of_size(size: int, schema: Mapping[str, object], unit: str) -> Iterator[Breach]:

@@ -65,8 +65,8 @@ def unchecked(parsed: Parsed, judges: Sequence[Judge]) -> Iterator[str]:
     for version, kind in {(root.text("apiVersion"), root.text("kind")) for root in parsed.objects}:
         if groups.custom(version, kind) and unversioned(f"{version} {kind}") not in known:
             name = groups.definition(version, kind)
-            command = f"kubectl get crd {name} -o yaml >crds/{name}.yaml"
-            yield f"the fields of {kind} are not checked: in the workspace, {command} hands their schema"
+            command, file = f"kubectl get crd {name} -o yaml", f"crds/{name}.yaml"
+            yield f"the fields of {kind} are not checked: write what {command} prints into {file} of the workspace"
 
 
 def _faults(

@@ -22,7 +22,7 @@ from packyard.using.kustomize import objects
 from packyard.using.kustomize.builtin import Trial
 from packyard.using.kustomize.objects import Object
 from packyard.using.options.switch import switch
-from packyard.using.render.render import render, unset
+from packyard.using.render.render import Inputs, render
 from packyard.using.setters import regexp, valuesfile
 from packyard.using.setting import set_values
 from packyard.writing.source import fieldpath
@@ -58,7 +58,7 @@ def _given(test: PackageTest, directory: Path, path: str) -> list[Object]:
 
 def fill_in(directory: Path, values: Mapping[str, Sequence[str]]) -> None:
     """Set values, and what a use case and its options require beyond them to the examples."""
-    examples = {setter.name: [setter.example] for setter in unset(directory) if setter.example}
+    examples = {setter.name: [setter.example] for setter in Inputs.read(directory).unset if setter.example}
     if given := {**examples, **values}:
         set_values(directory, given)
 

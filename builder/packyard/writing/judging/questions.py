@@ -28,7 +28,7 @@ from packyard.using.kustomize import builtin, objects
 from packyard.using.kustomize.builtin import Trial
 from packyard.using.options.switch import states, switch
 from packyard.using.render import programs
-from packyard.using.render.render import render, unset
+from packyard.using.render.render import Inputs, render
 from packyard.writing.build import package_lint, workspace_lint
 from packyard.writing.build.draft import compose_draft
 from packyard.writing.build.package_lint import Linted
@@ -127,7 +127,7 @@ def judge(
 def _without_example(traced: Traced, below: Path, where: str) -> dict[str, str]:
     """Say by their names at the author's lines which required setters have no example."""
     reasons = {}
-    for setter in (setter for setter in unset(below / where) if not setter.example):
+    for setter in (setter for setter in Inputs.read(below / where).unset if not setter.example):
         place = traced.at(os.path.relpath(setter.file, below), setter.line) or setter
         message = f"{setter.name} is required and has no example, with which it would be tried"
         reasons[setter.name] = str(Problem(message, file=place.file, line=place.line, hint="write one: example: VALUE"))

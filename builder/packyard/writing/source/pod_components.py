@@ -82,7 +82,7 @@ def write(part: Part, use_cases: Mapping[str, Sequence[SourceObject]], fitting: 
 class _Step:
     """Operations, and the objects that they are for."""
 
-    kinds: tuple[str, ...]
+    kinds: list[str]
     selector: Target
     made: Operations
 
@@ -105,7 +105,7 @@ def _steps(patch: PodPatch, states: Mapping[str, Sequence[SourceObject]], fittin
     inside = {id(item) for path in fitting for item in states[path]}
     named = any(_value(item, "labels", _COMPONENT) for items in states.values() for item in items)
     groups = _group(patch, [item for items in states.values() for item in items if not item.is_local])
-    by_target: dict[tuple[str, Target], tuple[list[str], Operations]] = {}
+    by_target: dict[tuple[str, Target], _Step] = {}
     for group in groups:
         operations = group.made
         if operations is None or not any(id(item) in inside for item in group.items):
@@ -113,11 +113,11 @@ def _steps(patch: PodPatch, states: Mapping[str, Sequence[SourceObject]], fittin
         others = [item for each in groups if each.kind == group.kind and each is not group for item in each.items
                   if id(item) in inside or not _is_refused(item, operations)]  # fmt: skip
         selector = _selector(patch, group, others, named=named)
-        by_target.setdefault((group.text, selector), ([], operations))[0].append(group.kind[1])
+        by_target.setdefault((group.text, selector), _Step([], selector, operations)).kinds.append(group.kind[1])
         for item in group.items:
             if id(item) in inside:
                 item.operate(operations.to_node(patch.file))
-    return [_Step(tuple(kinds), selector, operations) for (_, selector), (kinds, operations) in by_target.items()]
+    return list(by_target.values())
 
 
 def _group(patch: PodPatch, items: Sequence[SourceObject]) -> list[_Group]:

@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from packyard.core.errors import Problem, refuse
@@ -21,7 +21,7 @@ from packyard.using.setters.krmfile import NAME as KRMFILE
 from packyard.using.setters.krmfile import parse_krmfile
 from packyard.using.setters.refusal import refusal, review
 from packyard.using.setters.rules.rule import Rule
-from packyard.writing.source.words import MARKER, Meaning, Words
+from packyard.writing.source.words import MARKER, Words
 
 #: Behind the words of all layers.
 _LAST = 1000
@@ -63,9 +63,9 @@ def reach(words: Words, files: Mapping[str, bytes]) -> Reached:
         if name not in reached and not isinstance(meaning, str):
             reached[name] = meaning
             todo += MARKER.findall(meaning.pattern) if isinstance(meaning, Substitution) else []
-    refuse(problem for name, meaning in reached.items() for problem in _review(words, name, meaning))
     ordered = sorted(reached, key=lambda name: _position(words, name))
-    setters = [name for name in ordered if isinstance(reached[name], Setter)]
+    setters = {name: meaning for name in ordered if isinstance(meaning := reached[name], Setter)}
+    refuse(problem for name, setter in setters.items() for problem in _review(words, name, setter))
     sections: dict[str, dict[str, str]] = {section: {} for section in _order_of_sections(words, setters)}
     for name in setters:
         value = words.values.get(name)
@@ -77,12 +77,10 @@ def reach(words: Words, files: Mapping[str, bytes]) -> Reached:
     return Reached(parse_krmfile(Source(KRMFILE, data.decode()), words.memo).definitions, sections)
 
 
-def _review(words: Words, name: str, meaning: Meaning) -> Iterator[Problem]:
-    if not isinstance(meaning, Setter):
-        return
-    yield from (problem for _, problem in review(words.defined[name].entry, meaning, shipped=True))
+def _review(words: Words, name: str, setter: Setter) -> Iterator[Problem]:
+    yield from (problem for _, problem in review(words.defined[name].entry, setter, shipped=True))
     value = words.values.get(name)
-    fault = refusal(meaning, [value.text]) if value and not meaning.is_list else ""
+    fault = refusal(setter, [value.text]) if value and not setter.is_list else ""
     if value and fault:
         hint = f"call the use case otherwise, or give it setters: {{{name}: …}}" if value.named else ""
         yield Problem(f"setters.{name}: {fault}", file=value.file, line=value.line or value.named, hint=hint)
@@ -97,7 +95,7 @@ def _position(words: Words, name: str) -> tuple[int, int]:
     return _LAST if follows else words.layers[name], word.entry.start
 
 
-def _order_of_sections(words: Words, setters: Sequence[str]) -> list[str]:
+def _order_of_sections(words: Words, setters: Collection[str]) -> list[str]:
     """Return the sections of setters: first those with something required, then in the order of the catalogue's."""
     sections = list(dict.fromkeys(words.defined[name].section for name in setters))
     required = {words.defined[name].section for name in setters if _is_required(words, name)}

@@ -73,7 +73,8 @@ class Word:
 class Words:
     """What each name means in one use case; ``sections`` are those of the shared definitions, in their order.
 
-    ``layers`` are the numbers of those that define the names: 0 of the workspace's own, less of its libraries.
+    ``layers`` are the numbers of those that define the names: 0 of the workspace's own, less of its libraries. Those
+    that are defined, or given a value, are ``known``.
     """
 
     def __init__(
@@ -100,12 +101,8 @@ class Words:
             self.layers |= dict.fromkeys(by_name, number)
             if number == 0:
                 self.sections = list(dict.fromkeys(word.section for word in self.defined.values()))
+        self.known = dict.fromkeys((*self.defined, *values))
         self._meanings: dict[str, Meaning] = {}
-
-    @property
-    def known(self) -> list[str]:
-        """The names that are defined, or given a value."""
-        return [*self.defined, *self.values]
 
     def pattern(self, name: str) -> str:
         """Return what is written of a name that follows from others: by package.yaml, or by its definition."""
@@ -143,7 +140,7 @@ class Words:
 
     def meaning_at(self, node: Node, name: str) -> Meaning:
         """Return what the comment of a node means by a name; an unknown one is told where the node is."""
-        if name not in self.defined and name not in self.values:
+        if name not in self.known:
             hint = suggest(name, self.known) or "define it in the Krmfile of this part, or in that of the package"
             raise InputError(node.problem(f"{name}: {_UNDEFINED}", hint))
         return self.meaning(name)
@@ -153,13 +150,9 @@ class Words:
         follows = value is not None and "${" in value.text
         if word is not None and isinstance(word.definition, Setter) and not follows:
             return word.definition
-        if value is not None and (follows or word is not None):
-            pattern = value.text
-        elif word is not None and isinstance(word.definition, Substitution):
-            pattern = word.definition.pattern
-        else:
+        if word is None and not follows:
             raise InputError(self._problem(name, _UNDEFINED, suggest(name, set(self.known) - {name})))
-        folded = MARKER.sub(lambda match: self._piece(name, match.group(1), above), pattern)
+        folded = MARKER.sub(lambda match: self._piece(name, match.group(1), above), self.pattern(name))
         alone = MARKER.fullmatch(folded)
         other = self.meaning(alone.group(1), above) if alone else None
         if other is not None and not (isinstance(other, Setter) and full_type(other.type) in PLAIN_TYPES):
@@ -167,7 +160,7 @@ class Words:
         return Substitution(name, folded) if MARKER.search(folded) else folded
 
     def _piece(self, name: str, inner: str, above: tuple[str, ...]) -> str:
-        if inner not in self.defined and inner not in self.values:
+        if inner not in self.known:
             message, hint = f"its pattern names {inner}, which no part defines", suggest(inner, self.known) or _DEFINE
             raise UndefinedError(self._problem(name, message, hint), name, inner)
         meaning = self.meaning(inner, above)

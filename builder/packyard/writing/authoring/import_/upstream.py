@@ -228,7 +228,7 @@ class Upstream:
         refuse(fault for some in documents.values() for document in some if (fault := _fault(document)))
         objects: list[object] = []
         for name, some in documents.items():
-            own = [to_value(document.root) for document in some if not is_local(document.root)]
+            own = [_value(document) for document in some if not is_local(document.root)]
             if own:
                 self._add(part, relpath(name, folder or "."))
                 part.listed.append(_listing(relpath(name, folder or ".")))
@@ -377,7 +377,16 @@ def name(parts: Iterable[Part], stem: str) -> None:
 
 def objects_of(text: bytes, name: str) -> list[object]:
     """Return what kustomize built, as plain values."""
-    return [to_value(document.root) for document in _documents(source_of(text, name))]
+    return [_value(document) for document in _documents(source_of(text, name))]
+
+
+def _value(document: Document) -> object:
+    """Return an object as a plain value, without empty annotations, which kustomize drops."""
+    value = to_value(document.root)
+    metadata = value.get("metadata") if isinstance(value, dict) else None
+    if isinstance(metadata, dict) and not metadata.get("annotations", True):
+        del metadata["annotations"]
+    return value
 
 
 def _plain(document: Document) -> Iterator[Edit]:
