@@ -114,6 +114,5 @@ def _tell_none(client: Kubectl, run_status: RunStatus) -> None:
 
 def _waits(pod: PodStatus) -> str:
     """Say of a pod that it has not started, and why; nothing of others."""
-    if pod.has_started:
-        return ""
-    return f"{pod.name} has not started" + (f": {pod.reason}" if pod.reason else "")
+    text = f"{pod.name} has not started" + (f": {pod.reason}" if pod.reason else "")
+    return "" if pod.has_started else text

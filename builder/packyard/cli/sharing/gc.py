@@ -41,9 +41,7 @@ def run(arguments: argparse.Namespace) -> int:
     """Remove what the policy names; print a line for each version that it names."""
     policy = Policy(keep=max(arguments.keep or 0, 0), yanked=arguments.yanked, pre_releases=arguments.pre_releases)
     if policy == Policy():
-        raise UsageError(
-            "packyard gc: say what may go: --keep N, 1 or more, --yanked or --pre-releases: packyard gc --help"
-        )
+        raise UsageError("packyard gc: say what may go, by --keep N, --yanked or --pre-releases; packyard gc --help")
     by = signing.publisher(arguments.channel, arguments.key, is_trial=arguments.dry_run)
     channel, is_trial = open_channel(arguments.channel), arguments.dry_run
     removed = gc(channel, policy, arguments.names, is_trial=is_trial, by=by)

@@ -46,10 +46,7 @@ def run(arguments: argparse.Namespace) -> int:
     """Print what differs."""
     if arguments.values:
         return _rendered(arguments)
-    if arguments.new is None:
-        listed, top = _with_origin(arguments)
-    else:
-        listed, top = _between(arguments), ""
+    listed, top = _with_origin(arguments) if arguments.new is None else (_between(arguments), "")
     rows = [{"package": name, **asdict(change), "breaking": change.is_breaking} for name, change in listed]
     if ROWS.show(rows, arguments.output):
         _show(listed, top)

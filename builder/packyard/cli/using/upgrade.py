@@ -136,12 +136,11 @@ def _tell(folder: Path, base: Bundle, theirs: Bundle, merged: Merged, decision: 
 
 def _tell_undecided(folder: Path, merged: Merged) -> int:
     """Name the files in which somebody has to decide between markers; return the exit code."""
-    count = 0
-    for path, (_, data) in merged.files.items():
-        if problem := unmerged(str(folder / path), (data or b"").decode("utf-8", "replace")):
-            output.problem(str(problem))
-            count += 1
-    return int(count > 0)
+    texts = {str(folder / path): (data or b"").decode("utf-8", "replace") for path, (_, data) in merged.files.items()}
+    problems = [problem for file, text in texts.items() if (problem := unmerged(file, text))]
+    for problem in problems:
+        output.problem(str(problem))
+    return int(bool(problems))
 
 
 def _row(base: Bundle, fetched: Fetched, merged: Merged) -> tuple[object, ...]:
