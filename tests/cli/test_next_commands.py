@@ -35,7 +35,7 @@ def test_a_fragment_that_is_no_file_is_refused(root: Path, make: Callable[[Path]
     fragment = root / "packages/p/docs/20-x.md"
     fragment.parent.mkdir(exist_ok=True)
     make(fragment)
-    assert f"{fragment}: is not a regular file" in tiny.refused(
+    assert f"{fragment}: a fragment is a file" in tiny.refused(
         "build", "p", "--version", "1", "--to", root / "out", "--workspace", root
     )
 

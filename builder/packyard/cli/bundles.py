@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -65,7 +66,7 @@ def offer(
     """Return what is asked for, and what a channel says of it, in as few requests as `find` takes.
 
     ``tell`` is told where it is from and why it is that one; of one that is yanked there is a warning. ``store`` is the
-    channel, if it is open already.
+    channel, if it is open: then its own bytes are read, and nothing is kept.
     """
     from packyard.sharing.entry import IndexEntry
     from packyard.sharing.fetching.fetch import Fetched, fetch
@@ -75,9 +76,10 @@ def offer(
         return Fetched(bundle=bundle, entry=IndexEntry.of(bundle))
     from packyard.cli.channels import fetching, open_channel
 
-    store = store or open_channel(source.value)
+    how = fetching(source.value)
+    how, store = (replace(how, cache=None), store) if store else (how, open_channel(source.value))
     try:
-        fetched = fetch(store, asked, fetching(source.value), pin=pin)
+        fetched = fetch(store, asked, how, pin=pin)
     except InputError as error:
         if asked.name in [problem.missing for problem in error.problems] and asked.name in carried_names():
             hint = f"packyard carries it: add --from {CARRIED}"

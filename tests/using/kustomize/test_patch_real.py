@@ -241,7 +241,7 @@ def test_replacements_give_the_objects_of_kustomize(kustomize5: Kustomize, tmp_p
     listed = "".join(f"    - '{target}'\n" for target in targets)
     entry = f"- source: {{kind: Custom, fieldPath: '{source}'}}\n  targets:\n  - select: {{kind: Deployment}}\n"
     judge(kustomize5, tmp_path, f"[]\nreplacements:\n{entry}    fieldPaths:\n{listed}",
-          base=BASE.replace("labels: {role: web}", label))  # fmt: skip
+          base=BASE.replace("labels: {role: web}", label).replace("1e3\n", "1e3\n  - {value: x}\n"))  # fmt: skip
 
 
 @pytest.mark.parametrize(

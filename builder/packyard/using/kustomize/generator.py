@@ -128,8 +128,9 @@ def suffix(config_map: Mapping[str, Value]) -> str:
 
 def _is_key(fields: Fields, entry: Scalar, field: str, key: str, data: Mapping[str, Node]) -> bool:
     """Say whether the data may have a key, too, or note why not."""
-    wrong = "" if _KEY.match(key) else "must have letters, digits, dots, dashes or underscores"
-    if wrong := "is there twice" if key in data else wrong:
+    unfit = "" if _KEY.match(key) else "must have letters, digits, dots, dashes or underscores"
+    wrong = "is there twice" if key in data else unfit
+    if wrong:
         fields.fault(entry, field, f"the key {key!r} {wrong}")
     return not wrong
 

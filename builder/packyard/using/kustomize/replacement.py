@@ -16,7 +16,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
 from posixpath import dirname
 
 from packyard.core.errors import InputError, Problem
@@ -64,7 +63,8 @@ def read(parent: Fields, node: Node, path: str, sources: Sources) -> list[Replac
         name = fields.find_file(path_node, "path", dirname(path), sources)
         if name is None:
             return []
-        file, shown = sources.resolve(name), sources.shown(name)
+        file = sources.resolve(name)
+        shown = sources.shown(file)
         roots = [document.root for document in sources.documents(file)]
         if len(roots) != 1 or not isinstance(roots[0], SequenceNode):
             raise InputError(Problem("must hold one list of replacements", file=shown))
@@ -167,8 +167,8 @@ def _children(node: Node, step: str, *, is_exact: bool) -> list[Child]:
         return [*children] if step == "*" else [*children[-1:]]
     if match := _STEP.match(step):
         key, wanted = match.groups()
-        fits = wanted.__eq__ if is_exact else partial(_is_like, wanted)
-        return [item for item in children if fits(_text(item.value, key))]
+        pairs = [(item, _text(item.value, key)) for item in children]
+        return [item for item, text in pairs if (text == wanted if is_exact else _is_like(wanted, text))]
     return [children[int(step)]] if step.isdigit() and int(step) < len(children) else []
 
 
