@@ -161,3 +161,18 @@ def test_every_option_and_pair_builds_as_kustomize_builds_it_or_both_refuse(
         (directory / KUSTOMIZATION).write_text(f"{text}components:\n{lines}")
         refused += both.built(kustomize5, directory) is None
     assert refused == 2
+
+
+def test_a_file_that_two_options_need_stays_for_the_one_that_stays(root: Path) -> None:
+    directory = root / optioned.MULTI
+    tiny.write(directory / "template.yaml", "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: template}\ndata: {}\n")
+    for name in ("first", "second"):
+        tiny.write(
+            root / optioned.OPTIONS / name / KUSTOMIZATION,
+            f"# packyard: with template.yaml\n{OWN.replace('MINE', name)}",
+        )
+    enable(directory, "first", "second")
+    disable(directory, ["first"])
+    assert b"template.yaml" in (directory / KUSTOMIZATION).read_bytes()
+    disable(directory, ["second"])
+    assert b"template.yaml" not in (directory / KUSTOMIZATION).read_bytes()

@@ -15,7 +15,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from packyard.core.errors import InputError
 from packyard.core.yaml.edit import Edit, Reading
 from packyard.core.yaml.node import (
-    Alias,
     Child,
     Collection,
     Comment,
@@ -163,12 +162,9 @@ def _properties(node: Node) -> tuple[str | None, ...]:
     return (node.anchor, node.tag) if isinstance(node, Scalar | Collection) else (None, None)
 
 
-def _form(node: Node) -> tuple[object, ...]:
-    if isinstance(node, Scalar):
-        return Scalar, node.value, node.style
-    if isinstance(node, Alias):
-        return Alias, node.anchor
-    return type(node), isinstance(node, Collection) and node.flow
+def _form(node: Node) -> list[object]:
+    """Return what a node is, as far as its kind has these."""
+    return [type(node), *(getattr(node, name, None) for name in ("anchor", "value", "style", "flow"))]
 
 
 def _bindings(documents: Iterable[Document]) -> list[tuple[Comment, _Key | None, str]]:

@@ -72,9 +72,10 @@ class Proof:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Fetched:
-    """A bundle, its entry and why it was chosen, what is proved about it, and the package whose versions are read late.
+    """A bundle, its entry and why it was chosen, what is proved about it, and its package.
 
-    Of one that is in no channel there are only bundle and entry.
+    In a registry the versions of the package are read when somebody asks for them. Of a bundle that is in no channel
+    there are only bundle and entry.
     """
 
     bundle: Bundle
@@ -187,12 +188,12 @@ def verify(bundle: IndexEntry, data: bytes | None, trusted: Trust, *, what: str,
     trusts a key, one must have signed the index or the provenance.
     """
     listed_by, others = (index.signers, index.others) if index else ((), ())
-    statement, opened = provenance.check(data, bundle, trusted.optional() if listed_by else trusted, what=what)
+    statement, signed = provenance.check(data, bundle, trusted.optional() if listed_by else trusted, what=what)
     return Proof(
         bundle=bundle,
         provenance=statement,
-        signers=opened.signers,
-        others=opened.others or others,
+        signers=signed.signers,
+        others=signed.others or others,
         listed_by=listed_by,
         listed=index is not None,
         trusted=trusted,

@@ -70,7 +70,8 @@ class Release:
     extra: Mapping[str, object] = field(default_factory=dict)
 
 
-_OPEN, _RELEASES = Release(), map_of(object_of(Release))
+_OPEN = Release()
+_RELEASES = map_of(object_of(Release))
 
 
 def _check_id(channel: str) -> None:

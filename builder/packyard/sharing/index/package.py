@@ -51,10 +51,8 @@ class Package:
 
     @classmethod
     def _read(cls, fields: Record) -> Package:
-        name, listed = (
-            fields.take("name", record.checked(reference.check_name)),
-            fields.take("versions", map_of(Record)),
-        )
+        name = fields.take("name", checked(reference.check_name))
+        listed = fields.take("versions", map_of(Record))
         named = {version: {**entry.rest(), "name": name, "version": version} for version, entry in listed.items()}
         versions = Record({"versions": named}).take("versions", map_of(object_of(IndexEntry)))
         if not versions:
@@ -115,7 +113,8 @@ class Package:
         """Return whether a version is not there yet; a `ConflictError` says what is in the way."""
         identity = reference.identity(entry.version)
         same = [version for version in self.versions if reference.identity(version) == identity]
-        present = next(filter(None, map(self.versions.get, sorted(same, key=entry.version.__ne__))), None)
+        same.sort(key=entry.version.__ne__)  # this spelling first
+        present = next(filter(None, map(self.versions.get, same)), None)
         if present is None:
             return True
         if present.removed:
@@ -162,7 +161,7 @@ class Summary:
         )
 
     def document(self) -> dict[str, object]:
-        """Return the JSON that `parse` reads."""
+        """Return its JSON, without the name, under which an index lists it."""
         fields: dict[str, object] = record.document(self)
         return {key: value for key, value in fields.items() if key != "name"}
 

@@ -42,7 +42,6 @@ from packyard.sharing.stores.store import (
     too_long,
 )
 
-_PAGE = 1000
 #: How often a request that may help is repeated, and a creation that others disturb; seconds before the first one.
 ATTEMPTS, PAUSE = 6, 0.1
 
@@ -153,7 +152,7 @@ class BucketStore:
 
         def listed(bucket: ObjectStore) -> Sequence[Any]:
             entries = list[Any]()
-            for page in obstore.list(bucket, folder or None, chunk_size=_PAGE):
+            for page in obstore.list(bucket, folder or None):
                 entries += page
                 check_listed(len(entries), self.address)
             return entries

@@ -102,8 +102,9 @@ class Options:
 
         A key of which nothing is left goes with its list.
         """
-        files = [file for name in on for file in self._needed(name)]
-        gone = {file for name in self.enabled.keys() & off for file in self._needed(name)}.difference(files)
+        files = list(dict.fromkeys(file for name in on for file in self._needed(name)))
+        staying = {file for name in self.enabled.keys() - off for file in self._needed(name)}
+        gone = {file for name in self.enabled.keys() & off for file in self._needed(name)}.difference(files, staying)
         present = _texts(listed(self._root, _RESOURCES))
         edits = self._edited(_COMPONENTS, [f"{self.line}/{name}" for name in on], lambda line: self._named(line) in off)
         edits += self._edited(_RESOURCES, [file for file in files if file not in present], gone.__contains__)

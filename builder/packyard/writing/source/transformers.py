@@ -23,6 +23,8 @@ from packyard.writing.source.pod_operations import is_bound
 
 #: The JSON pointers of an object that an entry changes, each with its new value.
 _Change = Callable[[MappingNode], Iterator[tuple[str, Node]]]
+#: The fields that are read here.
+KEYS = ("labels", "images")
 _INCLUDES = ("includeSelectors", "includeTemplates")
 
 
@@ -54,7 +56,7 @@ def read(parent: Fields, path: str) -> list[Transformer]:
     """Read the entries of a kustomization."""
     return [
         Transformer(path, parent.file, node.source.locate(node.start)[0], word, change)
-        for key, of in (("labels", _labels), ("images", _images))
+        for key, of in zip(KEYS, (_labels, _images), strict=True)
         for node in parent.items(key)
         for word, change in [of(Fields(node, parent.file, key, parent.problems))]
     ]

@@ -21,7 +21,8 @@ _ADDRESS = re.compile(
 _TAG = re.compile(r"[A-Za-z0-9_][A-Za-z0-9._-]{0,127}")
 _LONGEST = 255  # host, slash and name: a limit of many clients
 _PORTS = {"https": ":443", "http": ":80"}
-_HUB = ("docker.io", "index.docker.io", "registry-1.docker.io")
+#: What Docker Hub is called.
+HUB = ("docker.io", "index.docker.io", "registry-1.docker.io")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -51,19 +52,14 @@ class Address:
     @property
     def url(self) -> str:
         """Where the registry is asked."""
-        return f"{self.scheme}://{_HUB[-1] if self.host in _HUB else self.host}"
+        return f"{self.scheme}://{HUB[-1] if self.host in HUB else self.host}"
 
     @property
     def names(self) -> tuple[str, ...]:
         """What files of credentials may call the registry."""
-        if self.host in _HUB:
-            return (*_HUB, "index.docker.io/v1")
+        if self.host in HUB:
+            return (*HUB, "index.docker.io/v1")
         return (self.host,) if re.search(r":[0-9]+$", self.host) else (self.host, self.host + _PORTS[self.scheme])
-
-    @property
-    def helped(self) -> str:
-        """What credential helpers call the registry."""
-        return "https://index.docker.io/v1/" if self.host in _HUB else self.host
 
     def repository(self, name: str) -> str:
         """Return the name of a repository below the path."""

@@ -51,8 +51,8 @@ class _Place:
 class OCIStore(ReadOnly):
     """The channel at ``oci://host/path``, whose keys are those of bundles, and of what was published with them.
 
-    ``tell`` hears which logins are of no use. Nothing is swapped, as
-    there are no conditional writes, and only `change` removes.
+    ``tell`` hears which logins are of no use. Nothing is swapped, as there are no conditional writes, and only `change`
+    removes.
     """
 
     def __init__(self, address: str, *, tell: Callable[[str], object] = lambda _: None) -> None:

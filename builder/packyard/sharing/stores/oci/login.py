@@ -30,7 +30,7 @@ from packyard.core.errors import InputError, PackyardError, Problem, Unavailable
 from packyard.core.files import regular
 from packyard.sharing.stores.client import Answer, Client, Request, basic, origin
 from packyard.sharing.stores.network import may_have_secrets
-from packyard.sharing.stores.oci.address import Address
+from packyard.sharing.stores.oci.address import HUB, Address
 
 _LARGEST_FILE, _LARGEST_ANSWER, _LONGEST_HEADER = 4 * 1024 * 1024, 1024 * 1024, 64 * 1024
 _HELPER_SECONDS = 60  # it may ask the user
@@ -145,7 +145,8 @@ def accounts(address: Address, environment: Mapping[str, str], tell: Callable[[s
         )
         for helper in filter(None, [*map(helpers.get, address.names), document.get("credsStore")]):
             with telling():
-                yield from _by_helper(str(helper), address.helped, file)
+                server = "https://index.docker.io/v1/" if address.host in HUB else address.host
+                yield from _by_helper(str(helper), server, file)
         for name in (name + folder for folder in folders for name in address.names):
             with telling():
                 yield from _of_entry(_mapping(entries.get(name)), name, file)
