@@ -128,6 +128,10 @@ def test_what_worked_with_a_fault_gets_an_exception_at_its_line_alone(here: Path
     ]
 
 
+INITS = """  initContainers:
+  - {name: first, image: "init:1"} # before all
+  - {name: second, image: "init:2"}
+  containers"""
 KUSTOMIZATIONS = {
     "base/kustomization.yaml": """resources: [pod.yaml, web.yaml]
 labels: [{pairs: {app: web}}]
@@ -137,14 +141,28 @@ configMapGenerator:
 """,
     "base/conf.env": '# Read at the start.\nLEVEL=info\nQUOTED="x"\n',
     "base/below/one.toml": "port = 80\n",
-    "base/pod.yaml": f"{POD}    envFrom: [{{configMapRef: {{name: conf}}}}, {{secretRef: {{name: creds}}}}] # both\n",
+    "base/pod.yaml": POD.replace("  containers", INITS)
+    + "    envFrom: [{configMapRef: {name: conf}}, {secretRef: {name: creds}}] # both\n",
     "base/web.yaml": "apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: web}\nspec: {replicas: 1}\n",
-    "overlays/dev/kustomization.yaml": """resources: [../../base]
+    "overlays/dev/kustomization.yaml": """# Copyright 2024 Some One
+# Licensed under the Apache License.
+
+# For developers.
+bases: [../../base]
 namePrefix: dev-
 components: [../../all]
+patchesStrategicMerge:
+- first.yaml
+- |-
+  apiVersion: apps/v1
+  kind: Deployment
+  metadata: {name: web}
+  spec: {minReadySeconds: 1}
 secretGenerator:
 - {name: creds, literals: [password=hunter2hunter2]}
 """,
+    "overlays/dev/first.yaml": POD.partition("  containers")[0]
+    + "  initContainers: [{name: second, image: 'init:3'}] # merged by name\n",
     "all/kustomization.yaml": """apiVersion: kustomize.config.k8s.io/v1alpha1
 kind: Component
 commonAnnotations: {owner: ml}
@@ -161,7 +179,9 @@ configMapGenerator:
 secretGenerator:
 - {name: creds, envs: [creds.env]}
 images: [{name: nginx, newTag: "1.26"}]
+patchesJson6902: [{target: {kind: Deployment, name: web}, path: paused.yaml}]
 """,
+    "overlays/prod/paused.yaml": "- {op: add, path: /spec/paused, value: true}\n",
     "overlays/prod/creds.env": "password=s3cretS3cret\n",
     "readme.md": "# Web\n",
     "old/a.txt": "",
@@ -184,7 +204,17 @@ def test_what_no_part_can_say_is_written_as_patches_of_parts(here: Path, tmp_pat
         *("nameSuffix (bases/web-prod)", "replicas (bases/web-prod)", "secretGenerator (bases/web-prod)"),
         "configMapGenerator: behavior (bases/web-prod)",
     ]
-    assert (here / "bases/web-base/web.yaml").read_text() == KUSTOMIZATIONS["base/web.yaml"]
+    kept = {"web-base/web.yaml": "base/web.yaml", "web-prod/paused.yaml": "overlays/prod/paused.yaml"}
+    assert all((here / "bases" / file).read_text() == KUSTOMIZATIONS[path] for file, path in kept.items())
+    dev = (here / "bases/web-dev/kustomization.yaml").read_text()
+    for line in (
+        "# Copyright 2024 Some One",
+        "# For developers.",
+        "- ../web-base",
+        "- ../../overlays/programs/web-all",
+    ):
+        assert f"{line}\n" in dev
+    assert "prod: {base: web-prod, namespace: prod}" in (here / "packages/web/package.yaml").read_text()
     assert "files: [app.toml=one.toml]" in (here / "bases/web-base/kustomization.yaml").read_text()
     assert cases(said, "files beside the use cases") == ["old/", "readme.md"]
 

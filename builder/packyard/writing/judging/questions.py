@@ -115,7 +115,8 @@ def judge(
                 misfits = [
                     f"{option}: {why[where]}" for option, why in composed.options.misfits.items() if where in why
                 ]
-                yield replace(_with_options(traced, below, name, where, path=path), misfits=tuple(misfits))
+                if misfits or composed.options.all:
+                    yield replace(_with_options(traced, below, name, where, path=path), misfits=tuple(misfits))
             yield from _tests(workspace, bundle, silent, path=path)
     if is_whole and not any(item.is_broken for item in linted):
         linted += [package_lint.lint(workspace, workspace.name)] if workspace.is_library else []

@@ -1,7 +1,8 @@
 """Importing: a source package from kustomizations, manifests or a package of kpt, which composes to equal objects.
 
     use_cases   the folders that become use cases, and their names
-    upstream    each of them as parts: its files as they are, or where no part can say it, what kustomize builds
+    upstream    each of them as parts: its files as they are, or where these do not compose, what kustomize builds
+    difference  what no part can say, as patches between what parts compose and what kustomize builds
     bind        comments of all kinds become setter comments of ours, by edits in these files
     conversion  the files of a workspace, composed once and compared with what was there
 

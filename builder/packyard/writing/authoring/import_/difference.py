@@ -30,7 +30,7 @@ def patches(composed: Sequence[object], built: Sequence[object]) -> tuple[list[I
     new, matched = [*built], dict[int, object]()
     for item in sorted(map(mapping, composed), key=lambda item: -len(name_of(item))):
         if match := _match(item, new):
-            new = [other for other in new if other is not match]
+            new = [value for value in new if value is not match]
             matched[id(item)] = match
     items = [_patch(mapping(item), mapping(matched.get(id(item)))) for item in composed]
     return [item for item in items if item], new
@@ -38,10 +38,11 @@ def patches(composed: Sequence[object], built: Sequence[object]) -> tuple[list[I
 
 def _match(item: Mapping[str, object], built: Sequence[object]) -> Mapping[str, object] | None:
     """Return what kustomize makes of an object; a ConfigMap with a hash in its name is renamed by nobody."""
-    name = name_of(item)
-    alike = [other for other in map(mapping, built) if type_of(other) == type_of(item) and name in name_of(other)]
-    alike = [other for other in alike if name == _name(item) or name == name_of(other)]
-    return min(alike, key=lambda it: (len(name_of(it)), len([*_operations(item, it, ())])), default=None)
+    name, is_hashed = name_of(item), name_of(item) != _name(item)
+    candidates = [value for value in map(mapping, built) if type_of(value) == type_of(item) and name in name_of(value)]
+    if is_hashed:
+        candidates = [value for value in candidates if name_of(value) == name]
+    return min(candidates, key=lambda value: (len(name_of(value)), len([*_operations(item, value, ())])), default=None)
 
 
 def _name(item: Any) -> str:
@@ -53,10 +54,10 @@ def _name(item: Any) -> str:
 def _patch(item: Mapping[str, object], built: Mapping[str, object]) -> Item | None:
     """Return the patch that makes one object of another, or takes it out where there is none."""
     kind, name = Text(str(item.get("kind"))), Text(_name(item))
-    tree: Tree = [in_brackets(operation) for operation in _operations(item, built, ())] if built else {}
-    if not built:
-        version, metadata = Text(str(item.get("apiVersion"))), in_brackets({"name": name})
-        tree = {"$patch": "delete", "apiVersion": version, "kind": kind, "metadata": metadata}
+    version, metadata = Text(str(item.get("apiVersion"))), in_brackets({"name": name})
+    tree: Tree = {"$patch": "delete", "apiVersion": version, "kind": kind, "metadata": metadata}
+    if built:
+        tree = [in_brackets(operation) for operation in _operations(item, built, ())]
     if not tree:
         return None
     target = make.mapping("", {"kind": kind, "name": name})

@@ -79,7 +79,7 @@ class Part:
     documents: dict[str, list[Document]] = field(default_factory=dict)
     inline: list[tuple[Entry, Document]] = field(default_factory=list)  # patches in its kustomization
     listed: list[Item] = field(default_factory=list)
-    kept: dict[str, list[Item]] = field(default_factory=dict)  # the lists of its kustomization beside these
+    kept: dict[str, list[Item]] = field(default_factory=dict)  # patches and what else its kustomization lists
     beyond: list[str] = field(default_factory=list)  # what its kustomization says and no part can
     namespace: str = ""  # of a use case
     head: Sequence[Comment] = ()
