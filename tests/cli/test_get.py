@@ -140,9 +140,6 @@ def test_get_of_a_use_case_fetches_the_package_and_names_the_command_that_is_nex
     assert not re.search("no use case", said)
     said = packyard("get", "bert@1.0/uses/two", "--from", channel, "--to", "again", cwd=tmp_path).stderr
     assert said.endswith("warning: bert has no use case 'uses/two' (it has single-node)\n")
-
-
-def test_get_of_several_use_cases_names_the_command_that_lists_them(tmp_path: Path) -> None:
     said = packyard("get", "llm-serving", cwd=tmp_path).stderr
     assert said.endswith("next: packyard setters llm-serving\n")
     assert "one-node" in done("setters", "llm-serving", cwd=tmp_path)

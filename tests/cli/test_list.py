@@ -23,18 +23,6 @@ MODELS = {
 }
 
 
-@pytest.fixture
-def channel(tmp_path: Path) -> Path:
-    folder = tmp_path / "channel"
-    folder.mkdir()
-    entries = [
-        IndexEntry(name=name, version="1.0.0", tar=DIGEST, digest=DIGEST, size=0, model=model)
-        for name, model in MODELS.items()
-    ]
-    add_to_index(stores.open_store(str(folder)), entries)
-    return folder
-
-
 @pytest.mark.parametrize(
     ("words", "names"),
     [
@@ -77,9 +65,14 @@ def test_a_word_finds_kinds_and_images_of_the_catalogue(word: str, name: str) ->
     assert name in [each["name"] for each in json.loads(done("list", word, "-o", "json"))]
 
 
-def test_all_verbs_look_in_one_order_and_say_where(
-    channel: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_all_verbs_look_in_one_order_and_say_where(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    channel = tmp_path / "channel"
+    channel.mkdir()
+    entries = [
+        IndexEntry(name=name, version="1.0.0", tar=DIGEST, digest=DIGEST, size=0, model=model)
+        for name, model in MODELS.items()
+    ]
+    add_to_index(stores.open_store(str(channel)), entries)
     monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
     assert "from the packages that packyard carries" in packyard("list").stderr
     (tmp_path / "config/packyard").mkdir(parents=True)

@@ -11,6 +11,7 @@ import yaml
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import reading
 from packyard.core.bundle.manifest import Manifest, ShippedUseCase
 from packyard.core.digest import Digest
 from packyard.core.errors import PackyardError
@@ -55,21 +56,18 @@ def values(package: Path) -> str:
     return done("setters", package, "--set", "-o", "yaml")
 
 
-def test_what_was_set_can_be_set_elsewhere(package: Path, tmp_path: Path) -> None:
-    before = {path.name: path.read_bytes() for path in package.iterdir()}
+def test_what_was_set_can_be_set_elsewhere(package: Path) -> None:
+    before = reading.files(package)
     assert values(package) == "{}\n"
     done("set", package, *(f"{name}={text}" for name, text in ODD.items()), "LIST=a b", "LIST=1", "LIST=null")
     given = values(package)
     assert yaml.safe_load(given) == {**ODD, "LIST": ["a b", "1", "null"]}
-    after = {path.name: path.read_bytes() for path in package.iterdir()}
+    after = reading.files(package)
     for name, data in before.items():
         (package / name).write_bytes(data)
     command = [*COMMAND, "set", str(package), "--values", "-"]
     subprocess.run(command, input=given.encode(), env=environment(), check=True, capture_output=True)
-    assert {path.name: path.read_bytes() for path in package.iterdir()} == after
-    (tmp_path / "mine.yaml").write_text(given)
-    done("set", package, "--values", tmp_path / "mine.yaml")
-    assert {path.name: path.read_bytes() for path in package.iterdir()} == after
+    assert reading.files(package) == after
 
 
 def test_one_name_with_two_values_is_refused(package: Path) -> None:

@@ -28,7 +28,7 @@ def channel(folder: Path) -> Path:
     return folder / "channel"
 
 
-def test_shows_use_cases_with_what_they_are_for_what_runs_before_and_what_has_to_be_set() -> None:
+def test_shows_use_cases_with_what_they_are_for_and_one_with_the_command_that_sets_it() -> None:
     shown = done("show", NAME)
     case = shown[shown.index("\none-node\n") + 1 :].split("\n")
     assert case[1].startswith("    Serves a model with vLLM, each server on one node")
@@ -41,9 +41,6 @@ def test_shows_use_cases_with_what_they_are_for_what_runs_before_and_what_has_to
         "packyard get",
     ):
         assert said in shown
-
-
-def test_shows_one_use_case_with_the_command_that_sets_it() -> None:
     shown = done("show", ONE)
     assert "    set PVC_NAME: Name of the claim. Example: workdisk.\n" in shown
     assert f"packyard set {NAME}/one-node PVC_NAME=workdisk\n" in shown

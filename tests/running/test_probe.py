@@ -100,31 +100,28 @@ def looked_for(folder: Path, shell: str, *checks: str) -> list[str]:
 def test_the_script_says_what_is_there_and_leaves_nothing(shell: str) -> None:
     with tempfile.TemporaryDirectory() as folder:  # pytest's own is root's alone
         Path(folder).chmod(0o755)
-        check_script(Path(folder, "work"), shell)
-
-
-def check_script(folder: Path, shell: str) -> None:
-    folder.mkdir()
-    for name, mode in (("full", 0o777), ("empty", 0o777), ("closed", 0o700), ("open", 0o755)):
-        (folder / name).mkdir()
-        (folder / name).chmod(mode)
-    (folder / "full/a").write_text("data")
-    (folder / "open/a").write_text("data")
-    (folder / "open/a").chmod(0o600)
-    checks = {
-        "read full": "",
-        "read empty": "is empty",
-        "read gone": "no such file",
-        "read closed": "permission denied",
-        "read open": "what is in it may not be read",
-        "write empty/new/run": "",
-        "write open/run": "permission denied",
-        "write full/a/run": "not a directory",
-    }
-    before = sorted(folder.rglob("*"))
-    said = [each.removesuffix(" or directory") for each in looked_for(folder, shell, *checks)]
-    assert dict(zip(checks, map(_SAME.get, said, said), strict=True)) == checks
-    assert sorted(folder.rglob("*")) == before
+        work = Path(folder, "work")
+        work.mkdir()
+        for name, mode in (("full", 0o777), ("empty", 0o777), ("closed", 0o700), ("open", 0o755)):
+            (work / name).mkdir()
+            (work / name).chmod(mode)
+        (work / "full/a").write_text("data")
+        (work / "open/a").write_text("data")
+        (work / "open/a").chmod(0o600)
+        checks = {
+            "read full": "",
+            "read empty": "is empty",
+            "read gone": "no such file",
+            "read closed": "permission denied",
+            "read open": "what is in it may not be read",
+            "write empty/new/run": "",
+            "write open/run": "permission denied",
+            "write full/a/run": "not a directory",
+        }
+        before = sorted(work.rglob("*"))
+        said = [each.removesuffix(" or directory") for each in looked_for(work, shell, *checks)]
+        assert dict(zip(checks, map(_SAME.get, said, said), strict=True)) == checks
+        assert sorted(work.rglob("*")) == before
 
 
 def test_says_what_it_could_not_look_at() -> None:

@@ -89,13 +89,6 @@ def program(tmp_path: Path) -> str:
     return str(file)
 
 
-def _look_at_all(root_dir: Path) -> None:
-    """Ask git for everything."""
-    found = git.find(root_dir)
-    assert found
-    assert found.is_dirty(INPUTS)
-
-
 def _filter(root_dir: Path, name: str, program: str, *where: str) -> None:
     """Let every file go through a program."""
     for way in ("clean", "smudge"):
@@ -115,7 +108,7 @@ def test_runs_no_filter_of_the_repository_wherever_it_names_it(
     _filter(root_dir, name, program, *(["--file", more] if where == "included" else ["--worktree"]))
     if where == "process":
         _git(root_dir, "config", f"filter.{name}.process", program)
-    _look_at_all(root_dir)
+    assert _find(root_dir).is_dirty(INPUTS)
     assert not (tmp_path / "ran").exists()
 
 
@@ -125,7 +118,7 @@ def test_runs_no_program_that_the_repository_names(root_dir: Path, tmp_path: Pat
         (tmp_path / hook).symlink_to(program)
     _git(root_dir, "config", key, program if key == "core.fsmonitor" else str(tmp_path))
     (root_dir / INPUTS[1]).write_text("changed")
-    _look_at_all(root_dir)
+    assert _find(root_dir).is_dirty(INPUTS)
     assert not (tmp_path / "ran").exists()
 
 

@@ -288,13 +288,11 @@ def test_refuses_directories_addresses_and_files_elsewhere_all_at_once(tmp_path:
     (folder / "kustomization.yaml").write_text(
         "resources:\n- base\n- https://example.org/a.yaml\n- ../a.yaml\n- link.yaml\n"
     )
-    with pytest.raises(InputError) as caught:
-        build(folder)
-    assert [(problem.line, problem.column) for problem in caught.value.problems] == [(2, 3), (3, 3)]
-    tiny.replace(folder / "kustomization.yaml", "- base\n- https://example.org/a.yaml\n", "")
-    with pytest.raises(InputError) as caught:
-        build(folder)
-    assert [(problem.line, problem.column) for problem in caught.value.problems] == [(2, 3), (3, 3)]
+    for gone in ("", "- base\n- https://example.org/a.yaml\n"):
+        tiny.replace(folder / "kustomization.yaml", gone, "")
+        with pytest.raises(InputError) as caught:
+            build(folder)
+        assert [(problem.line, problem.column) for problem in caught.value.problems] == [(2, 3), (3, 3)]
 
 
 def test_refuses_what_follows_a_namespace_in_ways_of_its_own(tmp_path: Path) -> None:

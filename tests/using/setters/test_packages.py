@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+import tiny
 from packyard.core.files.tree import Tree
 from packyard.using.setters.packages import read_package
 from tiny import done
@@ -23,34 +24,26 @@ NEW = "apiVersion: kpt.dev/v1\nkind: Kptfile\nmetadata: {name: x}\n"
 PIPELINE = NEW + "pipeline: {mutators: [{image: apply-setters, configMap: {app: web}}]}\n"
 
 
-def write(root: Path, **files: str) -> Path:
-    for name, text in files.items():
-        file = root / name.replace("__", "/")
-        file.parent.mkdir(parents=True, exist_ok=True)
-        file.write_text(text, "utf-8")
-    return root
-
-
 @pytest.mark.parametrize(
     ("top", "sub", "reached"),
     [
-        ({"Kptfile": OLD}, {"sub__Kptfile": OLD}, False),
-        ({"Kptfile": OLD}, {"sub__Kptfile": NEW}, False),
-        ({"Kptfile": OLD}, {"sub__Krmfile": KRMFILE}, False),
-        ({"Krmfile": KRMFILE}, {"sub__Kptfile": OLD}, False),
-        ({"Krmfile": KRMFILE}, {"sub__Kptfile": NEW}, True),
-        ({"Krmfile": KRMFILE, "Kptfile": NEW}, {"sub__Kptfile": NEW}, True),
-        ({"Krmfile": KRMFILE}, {"sub__Krmfile": KRMFILE}, False),
-        ({"Krmfile": KRMFILE}, {"sub__other": ""}, True),
+        ({"Kptfile": OLD}, {"sub/Kptfile": OLD}, False),
+        ({"Kptfile": OLD}, {"sub/Kptfile": NEW}, False),
+        ({"Kptfile": OLD}, {"sub/Krmfile": KRMFILE}, False),
+        ({"Krmfile": KRMFILE}, {"sub/Kptfile": OLD}, False),
+        ({"Krmfile": KRMFILE}, {"sub/Kptfile": NEW}, True),
+        ({"Krmfile": KRMFILE, "Kptfile": NEW}, {"sub/Kptfile": NEW}, True),
+        ({"Krmfile": KRMFILE}, {"sub/Krmfile": KRMFILE}, False),
+        ({"Krmfile": KRMFILE}, {"sub/other": ""}, True),
     ],
 )
 def test_definitions_end_at_the_packages_below(
     tmp_path: Path, top: dict[str, str], sub: dict[str, str], reached: bool
 ) -> None:
     field = 'a: "1" # {"$kpt-set":"A"}\n'
-    root = write(tmp_path / "pkg", **top, **sub, f_yaml=field, sub__f_yaml=field)
-    for file in list(root.rglob("f_yaml")):
-        file.rename(file.with_name("f.yaml"))
+    root = tmp_path / "pkg"
+    for path, text in {**top, **sub, "f.yaml": field, "sub/f.yaml": field}.items():
+        tiny.write(root / path, text)
     before = {file: file.read_bytes() for file in (root / "sub").iterdir()}
     done("set", root, "A=2", XDG_STATE_HOME=str(tmp_path / "state"))
     assert (root / "f.yaml").read_text("utf-8").startswith('a: "2"')
@@ -60,6 +53,7 @@ def test_definitions_end_at_the_packages_below(
 
 
 def test_a_pipeline_reaches_the_packages_below(tmp_path: Path) -> None:
-    root = write(tmp_path, Kptfile=PIPELINE, sub__Kptfile=NEW, sub__f="name: web # kpt-set: ${app}\n")
-    (root / "sub/f").rename(root / "sub/f.yaml")
-    assert "sub/f.yaml" in read_package(Tree(root), "").resources
+    files = {"Kptfile": PIPELINE, "sub/Kptfile": NEW, "sub/f.yaml": "name: web # kpt-set: ${app}\n"}
+    for path, text in files.items():
+        tiny.write(tmp_path / path, text)
+    assert "sub/f.yaml" in read_package(Tree(tmp_path), "").resources

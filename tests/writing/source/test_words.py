@@ -1,4 +1,4 @@
-"""What a name in a setter comment means in a use case, and the Krmfile that says so."""
+"""What a name in a setter comment means in a use case, the Krmfile that says so, and what a use case is for."""
 
 from __future__ import annotations
 
@@ -207,3 +207,26 @@ def test_a_number_stays_a_number_where_a_constant_takes_its_place(root: Path) ->
     define(root, "packages/p", substitution("FLAG", "false") + substitution("N", "2") + substitution("PATH", "0644"))
     found = yaml.safe_load(composed(root).files["config-map.yaml"])
     assert (found["immutable"], found["n"], found["data"]["path"]) == (False, 2, "0644")
+
+
+USES = """
+  train: {base: one, storage: [claim, export]}
+  prepare: {base: one, description: Copies the data.}
+  see: {base: one, storage: [claim]}
+"""
+
+
+def test_a_use_case_says_what_it_is_for_and_the_storage_tells_several_apart(tmp_path: Path) -> None:
+    root = tiny.workspace(tmp_path)
+    tiny.write(
+        root / "bases/one/kustomization.yaml", "# Trains a model. What else there is to say.\nresources: [cm.yaml]\n"
+    )
+    tiny.write(root / "overlays/storage/claim/kustomization.yaml", f"# Data is on a claim. It exists.\n{COMPONENT}")
+    tiny.write(root / "overlays/storage/export/kustomization.yaml", f"# Data is on an export\n{COMPONENT}")
+    tiny.replace(root / "packages/p/package.yaml", "\n  one: {base: one}\n", USES)
+    assert {case.use_case.path: case.description for case in libraries.composed(root).use_cases} == {
+        "train/claim": "Trains a model. Data is on a claim.",
+        "train/export": "Trains a model. Data is on an export.",
+        "prepare": "Copies the data.",
+        "see/claim": "Trains a model.",
+    }

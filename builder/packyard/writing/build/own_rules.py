@@ -44,13 +44,10 @@ _OF_ROWS = ("on", "with", "rule", "message", "hint", "field", "severity")
 
 def judges_of(here: Workspace) -> list[Judge]:
     """Return what judges the objects of a workspace: schemas, definitions and rules of its own."""
-    rules = here.sources.once("rules", lambda: _read_all(here))
+    read = partial(_read, here)
+    rules = here.sources.once("rules", lambda: [rule for rules in every(read, here.rules) for rule in rules])
     own = [Judge("rules", "", {}, Definitions({}), {}, is_given=True, rules=rules)] if rules else []
     return [*schemas.choose(here.kubernetes, crds.read(here)), *own]
-
-
-def _read_all(here: Workspace) -> list[Rule]:
-    return [rule for rules in every(partial(_read, here), here.rules) for rule in rules]
 
 
 def _read(here: Workspace, path: str) -> list[Rule]:

@@ -135,7 +135,7 @@ def read(root_dir: Path, memo: Memo | None = None, libraries: Mapping[str, Path]
         problem = f"{workspace.channel!r} is not the address of a channel that READMEs can name"
         fields.fault(fields.node, "channel", problem, "give one such as https://models.example.com, without a password")
     prefix, license_node = fields.anything("prefix"), fields.anything("license")
-    if isinstance(prefix, Scalar) and not is_prefix(workspace.prefix):
+    if isinstance(prefix, Scalar) and not all(map(_PREFIX_PART.fullmatch, workspace.prefix.split("/"))):
         fields.fault(prefix, "prefix", f"{prefix.value!r} must be words joined by slashes")
     if isinstance(license_node, Scalar):
         fields.find_file(license_node, "license", "", sources)
@@ -164,19 +164,8 @@ def is_own(path: str) -> bool:
     return not path.startswith(f"{LIBRARIES}/")
 
 
-def is_prefix(text: str) -> bool:
-    """Say whether use cases can lie there in a package."""
-    return all(map(_PREFIX_PART.fullmatch, text.split("/")))
-
-
-def find(start_dir: Path) -> Workspace | None:
-    """Return the workspace that holds ``start_dir``, or None; its paths are shown from there: ``../../bases/x``."""
-    root_dir = find_root(start_dir)
-    return read(root_dir) if root_dir else None
-
-
 def find_root(start_dir: Path) -> Path | None:
-    """Return the root of the workspace that holds ``start_dir``, or None."""
+    """Return the root of the workspace that holds ``start_dir``, or None; as seen from there: ``../..``."""
     for above in range(len(start_dir.resolve().parts)):
         folder = start_dir.joinpath(*[".."] * above)
         if (folder / WORKSPACE).is_file():

@@ -83,19 +83,15 @@ class Work:
 
 def first(chance: random.Random) -> Package:
     names = _NAMES[: chance.randint(2, 5)]
+    lines = [f"  line-{number}: base" for number in range(chance.randint(8, 24))]
+    for name in names:  # marks for the fields of setters
+        lines.insert(chance.randrange(len(lines)), f"@{name}")
     return Package(
         setters={name: ("" if chance.random() < 0.2 else str(chance.randint(1, 9)), 3) for name in names},
-        lines=shuffled(chance, [f"  line-{number}: base" for number in range(chance.randint(8, 24))], names),
+        lines=lines,
         resources=[f"r{number}.yaml" for number in range(chance.randint(0, 2))],
         options=[f"o{number}" for number in range(3)],
     )
-
-
-def shuffled(chance: random.Random, lines: list[str], names: list[str]) -> list[str]:
-    """Put marks for the fields of setters between lines."""
-    for name in names:
-        lines.insert(chance.randrange(len(lines)), f"@{name}")
-    return lines
 
 
 def following(chance: random.Random, old: Package) -> Package:

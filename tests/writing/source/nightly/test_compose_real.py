@@ -35,8 +35,7 @@ from packyard.writing.source.package import Package, UseCase
 from packyard.writing.source.pod_operations import PodPatch
 from packyard.writing.source.workspace import PODS
 from real import Kustomize
-
-COMPONENT = "apiVersion: kustomize.config.k8s.io/v1alpha1\nkind: Component\n"
+from writing.source.libraries import COMPONENT
 
 
 def write(files: Mapping[str, bytes], folder: Path) -> Path:
