@@ -61,6 +61,7 @@ def package(
         f"{case}/Krmfile": json.dumps(krmfile),
         f"{case}/kustomization.yaml": KUSTOMIZATION,
         f"{case}/job.yaml": JOB,
+        "options/queue/kustomization.yaml": "# Waits for room.\nkind: Component\n",
     }
     described = Manifest(
         name=name,

@@ -90,7 +90,7 @@ def test_the_list_finds_packages_by_what_show_prints(zoo: Path) -> None:
     cards = {about["data-words"] for about in written(zoo)[page.INDEX].all("li")}
     assert len(cards) == 2
     (bert,) = (words.split() for words in cards if "bert" in words.split())
-    assert {"trains", "pytorch", "multi", "node", "several", "pvc", "mpi"} <= set(bert)
+    assert {"trains", "pytorch", "multi", "node", "several", "pvc", "mpi", "queue"} <= set(bert)
 
 
 def test_a_page_is_of_the_latest_version_and_lists_the_others_with_why_they_are_yanked_or_removed(zoo: Path) -> None:

@@ -56,7 +56,7 @@ def _latest(entry: IndexEntry, address: str, store: Store) -> Fields:
         asked = Reference(name=entry.name, version=entry.version)
         source = Setting(address, "--from")
         shown = _shown(bundles.offer(asked, source, store), source)
-        words += [option.name for option in shown["row"]["options"]]
+        words += [name for name, _ in shown["row"]["options"]]
         for made in shown["cases"]:
             case = made["case"]
             words += [case.shipped.description, made["needs"], *(setter.name for setter in case.setters)]
