@@ -176,6 +176,12 @@ useCases:
         "packages/p/package.yaml:5: warning: useCases.one: no container of the base one mounts the volume 'storage' "
         "[volume-never-mounted] (mount it there, or leave out the storage user-allocated-pvc)"
     ]
+    tiny.write(tmp_path / "packages/p/patches/pod.yaml", POD.replace("tools:1", "tools:2"))
+    tiny.replace(tmp_path / "packages/p/package.yaml", "{base: one, ", "{base: one, patches: [patches/pod.yaml], ")
+    at = "packages/p/patches/pod.yaml:8:12: warning: 'tools:2' does not ship, but '': that is the value of IMAGE"
+    assert [line for line in linted(tmp_path) if line.startswith(at)]
+    tiny.replace(tmp_path / "packages/p/package.yaml", "{base: one, ", "{base: one, setters: {IMAGE: a:3}, ")
+    assert not [line for line in linted(tmp_path) if "[replaced-value]" in line]
     tiny.replace(tmp_path / "packages/p/package.yaml", "  one:", "  more-than-13-characters:")
     (error,) = (line for line in linted(tmp_path) if "error" in line)
     assert error.startswith("packages/p/package.yaml:5: error: setters.RUN_NAME: ")

@@ -2,7 +2,7 @@
 
 useCases: {serving: {base: triton, storage: [pvc]}}     no description; a storage that no container of triton mounts
 name: triton                                            two runs cannot live side by side
-replicas: 1 # {"$openapi":"REPLICAS"}                   ships 3, as the library's Krmfile says
+replicas: 1 # {"$openapi":"REPLICAS"}                   ships 3, as the library's Krmfile or, for a patch, any says
 image: x # kpt-set: ${IMAGE}                            no setter comment here
 """
 
@@ -39,6 +39,7 @@ def check(
             yield finding("no-description", Problem(message, file=package.file, line=use_case.line, hint=hint))
         yield from _names(of_case)
         yield from _parts(here, made)
+        yield from _patches(made)
     for path in sources.list(f"{package.folder}/patches", "**/*.yaml"):
         if path not in inputs:
             problem = Problem("no use case takes this patch in", file=sources.shown(path), line=1)
@@ -95,3 +96,14 @@ def _parts(here: Workspace, made: Composed) -> Iterator[Finding]:
                     message = f"{node.value!r} does not ship, but {ships!r}: {name} has this value in {word.place}"
                     hint = f"give {name} a value in package.yaml, or an entry in the Krmfile of {made.use_case.base}"
                     yield finding("replaced-value", node.problem(message, hint))
+
+
+def _patches(made: Composed) -> Iterator[Finding]:
+    """Find values of the package's own patches that a Krmfile replaces; those of package.yaml are meant to."""
+    setters = {name: item for name, item in made.definitions.setters.items() if name not in made.words.values}
+    for document in (change.document for change in made.use_case.patches):
+        for node, name in ((binding.node, binding.reference.name) for binding in fields.find(document)):
+            if name in setters and isinstance(node, Scalar) and node.value not in ("", setters[name].text):
+                message = f"{node.value!r} does not ship, but {setters[name].text!r}: that is the value of {name}"
+                hint = f"write it as useCases.{made.use_case.name}.setters.{name} in {FILE}"
+                yield finding("replaced-value", node.problem(message, hint))
