@@ -126,6 +126,11 @@ def test_a_name_server_that_never_answers_is_not_waited_for(monkeypatch: pytest.
     released.set()
 
 
+def test_a_server_that_refuses_a_connection_is_not_a_slow_one() -> None:
+    with pytest.raises(UnavailableError, match="the server cannot be reached"):
+        get("http://127.0.0.1:1")
+
+
 @pytest.mark.parametrize("scheme", ["http", "https"])
 @pytest.mark.parametrize("proxy", ["http://who:s3cret@127.0.0.1:1", "http:///"])
 def test_a_proxy_that_fails_is_blamed_with_the_variables_to_check(

@@ -25,8 +25,9 @@ _PROXY = "check HTTPS_PROXY, HTTP_PROXY and NO_PROXY, then run again"
 _REASONS = (
     (r"Certificate|CertVerification|UnknownIssuer|HandshakeFailure", "the server's certificate is not trusted", _TRUST),
     (r"Proxy(Connect|Auth|Error|URL|Scheme)|Tunnel", "the proxy cannot be reached, or refuses", _PROXY),
+    (r"gaierror|ConnectionRefused", "the server cannot be reached", LOOK),  # to urllib3 a kind of timeout, too
     (r"Timeout|TimedOut", "the server did not answer in time", LOOK),
-    (r"gaierror|ConnectionRefused|kind: Connect|dns error", "the server cannot be reached", LOOK),
+    (r"kind: Connect|dns error", "the server cannot be reached", LOOK),
     (r"ssl\.SSLError", "the server speaks no TLS, or TLS failed", LOOK),
     (
         r"Incomplete|UnexpectedEof|ConnectionReset|builtins\.ConnectionError|Body",
