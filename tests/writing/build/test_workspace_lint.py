@@ -178,7 +178,7 @@ useCases:
     ]
     tiny.write(tmp_path / "packages/p/patches/pod.yaml", POD.replace("tools:1", "tools:2"))
     tiny.replace(tmp_path / "packages/p/package.yaml", "{base: one, ", "{base: one, patches: [patches/pod.yaml], ")
-    at = "packages/p/patches/pod.yaml:8:12: warning: 'tools:2' does not ship, but '': that is the value of IMAGE"
+    at = "packages/p/patches/pod.yaml:8:12: warning: 'tools:2' does not ship, but '': IMAGE has this value in "
     assert [line for line in linted(tmp_path) if line.startswith(at)]
     tiny.replace(tmp_path / "packages/p/package.yaml", "{base: one, ", "{base: one, setters: {IMAGE: a:3}, ")
     assert not [line for line in linted(tmp_path) if "[replaced-value]" in line]

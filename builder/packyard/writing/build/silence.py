@@ -8,12 +8,12 @@ image: x # kpt-set: ${IMAGE}                            no setter comment here
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import replace
 
 from packyard.core.errors import Problem
 from packyard.core.yaml.document import find_comments, mappings
-from packyard.core.yaml.node import Scalar
+from packyard.core.yaml.node import Document, Scalar
 from packyard.using.setters import fields
 from packyard.using.setters.definition import Setter
 from packyard.using.setters.kpt.tagged import PREFIX
@@ -23,6 +23,7 @@ from packyard.writing.source import parts
 from packyard.writing.source.compose import Composed, ComposedPackage
 from packyard.writing.source.package import FILE, Package
 from packyard.writing.source.pod_operations import is_bound
+from packyard.writing.source.words import Word
 from packyard.writing.source.workspace import STORAGE, Workspace, is_own
 
 
@@ -39,7 +40,6 @@ def check(
             yield finding("no-description", Problem(message, file=package.file, line=use_case.line, hint=hint))
         yield from _names(of_case)
         yield from _parts(here, made)
-        yield from _patches(made)
     for path in sources.list(f"{package.folder}/patches", "**/*.yaml"):
         if path not in inputs:
             problem = Problem("no use case takes this patch in", file=sources.shown(path), line=1)
@@ -79,8 +79,10 @@ def _names(parsed: Parsed) -> Iterator[Finding]:
 
 
 def _parts(here: Workspace, made: Composed) -> Iterator[Finding]:
-    """Find values of a base that a library's Krmfile replaces, and comments of kpt."""
+    """Find values of a base that a library's Krmfile replaces, or of a patch that any does, and comments of kpt."""
     base, words = parts.of(here, made.use_case.parts[0]), made.words
+    unset = {name: word for name, word in words.defined.items() if name not in words.values}
+    shared = {name: word for name, word in unset.items() if words.layers[name] < 0}
     files = (path for part in base.parts() for path in part.files if is_own(path))
     for document in (document for path in files for document in here.sources.documents(path)):
         for comment in find_comments(document.root):
@@ -88,22 +90,17 @@ def _parts(here: Workspace, made: Composed) -> Iterator[Finding]:
                 hint = 'write # {"$openapi":"NAME"}, or import the package: packyard import DIR'
                 problem = document.source.problem(comment.start, "binds nothing in a workspace", hint)
                 yield finding("kpt-comment", problem)
-        for node, name in ((binding.node, binding.reference.name) for binding in fields.find(document)):
-            word = words.defined.get(name) if words.layers.get(name, 0) < 0 and name not in words.values else None
-            if word and isinstance(word.definition, Setter) and isinstance(node, Scalar):
-                ships = word.definition.text
-                if node.value not in ("", ships):
-                    message = f"{node.value!r} does not ship, but {ships!r}: {name} has this value in {word.place}"
-                    hint = f"give {name} a value in package.yaml, or an entry in the Krmfile of {made.use_case.base}"
-                    yield finding("replaced-value", node.problem(message, hint))
+        yield from _replaced(document, shared, f"or an entry in the Krmfile of {made.use_case.base}")
+    for change in made.use_case.patches:
+        yield from _replaced(change.document, unset, f"for all use cases or below useCases.{made.use_case.name}")
 
 
-def _patches(made: Composed) -> Iterator[Finding]:
-    """Find values of the package's own patches that a Krmfile replaces; those of package.yaml are meant to."""
-    setters = {name: item for name, item in made.definitions.setters.items() if name not in made.words.values}
-    for document in (change.document for change in made.use_case.patches):
-        for node, name in ((binding.node, binding.reference.name) for binding in fields.find(document)):
-            if name in setters and isinstance(node, Scalar) and node.value not in ("", setters[name].text):
-                message = f"{node.value!r} does not ship, but {setters[name].text!r}: that is the value of {name}"
-                hint = f"write it as useCases.{made.use_case.name}.setters.{name} in {FILE}"
-                yield finding("replaced-value", node.problem(message, hint))
+def _replaced(document: Document, words: Mapping[str, Word], where: str) -> Iterator[Finding]:
+    """Find the values of a document that some of these words replace; package.yaml may say another ``where``."""
+    for binding in fields.find(document):
+        name, node, word = binding.reference.name, binding.node, words.get(binding.reference.name)
+        if word and isinstance(word.definition, Setter) and isinstance(node, Scalar):
+            ships = word.definition.text
+            if node.value not in ("", ships):
+                message = f"{node.value!r} does not ship, but {ships!r}: {name} has this value in {word.place}"
+                yield finding("replaced-value", node.problem(message, f"give {name} a value in package.yaml, {where}"))
