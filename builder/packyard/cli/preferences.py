@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from shlex import quote
 
@@ -109,7 +109,7 @@ def trust(address: str) -> Trust:
     ring = keyring()
     if trusted := ring.trusted(address):
         return Trust.of(*trusted, channel=masked(address))
-    return Trust.of(*ring.own(), channel=masked(address)).optional()
+    return replace(Trust.of(*ring.own(), channel=masked(address)), is_optional=True, is_own=True)
 
 
 def trusted_anywhere() -> Trust:
