@@ -114,7 +114,7 @@ def trust(address: str) -> Trust:
 
 def trusted_anywhere() -> Trust:
     """Return whom the user trusts for any channel: of a file from anywhere, none of them is required."""
-    return Trust.of(*(each for channel in keyring().channels() for each in channel.signatories)).optional()
+    return Trust.of(*(signatory for channel in keyring().channels() for signatory in channel.signatories)).optional()
 
 
 def memory(address: str) -> Memory:

@@ -168,4 +168,4 @@ def _short_id(row: Mapping[str, Any]) -> str:
 
 def _rows(signatories: Sequence[Signatory], channel: str = "") -> list[_Row]:
     """Return the rows of keys that are trusted for a channel, or sign."""
-    return [(each.id, each.name, "trusted" if channel else "signs", channel) for each in signatories]
+    return [(signatory.id, signatory.name, "trusted" if channel else "signs", channel) for signatory in signatories]
