@@ -69,7 +69,12 @@ def run(arguments: argparse.Namespace) -> int:
         with progress.of(part) as done:
             put = partial(tree.write, folder)
             built = catalogue.build(workspace, arguments.version, part, put, jobs=jobs, done=done)
-        workspaces.tell_warnings(built.warnings)
+        for finding in built.warnings:
+            output.notice(str(finding))
+        for place in dict.fromkeys(f"{finding.file}:{finding.line}" for finding in built.secrets):
+            output.warning(
+                f"{place}: all who read the channel read this secret: users had better make it in the cluster"
+            )
         files = (folder / f"{name}.tar.gz" for name in part)
         entries = [(IndexEntry.of(bundles.read(file)), file) for file in files]
         packed = [Upload(entry=entry, data=partial(regular.read, file, limit=entry.size)) for entry, file in entries]
@@ -82,7 +87,6 @@ def run(arguments: argparse.Namespace) -> int:
         with progress.of(part) as done:
             published = publish(store, packed, by, attest=attest, done=done, close=close, shard=shard)
     _print(store, published, arguments.output)
-    signing.tell_unsigned(by)
     if close:
         _tell_closed(by.current(store), close, shard)
     return 0
