@@ -270,27 +270,25 @@ def api_server(shared_dir: Path) -> Iterator[Api]:
     real.pinned_program("kubernetes")
     real.pinned_manifests()
     folder = shared_dir / "control-plane"
-    with shared.use(folder, "-m", "controlplane.service", "api", str(folder)):
+    with shared.use(folder, "api"):
         yield Api(folder)
 
 
 @pytest.fixture(scope="session")
-def cluster(api_server: Api) -> Iterator[Api]:
-    """The same server with all that acts on it: Kubernetes' own controllers, the operators, Kueue and kwok."""
-    for name in ("mpi-operator", "jobset", "lws", "trainer", "kueue", "kwok"):
-        real.pinned_program(name)
-    folder = api_server.folder / "controllers"
-    with shared.use(folder, "-m", "controlplane.service", "controllers", str(folder)):
+def job_cluster(api_server: Api) -> Iterator[Api]:
+    """The same server with Kubernetes' own controllers and kwok."""
+    real.pinned_program("kwok")
+    with shared.use(api_server.folder / "jobs", "jobs"):
         yield api_server
 
 
 @pytest.fixture(scope="session")
-def job_cluster(api_server: Api) -> Iterator[Api]:
-    """The same server with Kubernetes' own controllers and kwok: no operators."""
-    real.pinned_program("kwok")
-    folder = api_server.folder / "jobs"
-    with shared.use(folder, "-m", "controlplane.service", "jobs", str(folder)):
-        yield api_server
+def cluster(job_cluster: Api) -> Iterator[Api]:
+    """The same with the operators and Kueue."""
+    for name in ("mpi-operator", "jobset", "lws", "trainer", "kueue"):
+        real.pinned_program(name)
+    with shared.use(job_cluster.folder / "operators", "operators"):
+        yield job_cluster
 
 
 @pytest.fixture
