@@ -99,10 +99,10 @@ def _fetch(entry: Entry) -> Bundle:
     return bundle
 
 
-def tell_warnings(count: int) -> None:
-    """Say how many warnings lint has of what was built."""
-    if count:
-        output.note(f"{output.counted(count, 'warning')} by packyard lint")
+def tell_warnings(warnings: Sequence[str]) -> None:
+    """Say what lint warns of in what was built."""
+    for text in warnings:
+        output.warning(text)
 
 
 def add_jobs(parser: argparse.ArgumentParser) -> None:

@@ -75,7 +75,7 @@ FILES = {
 #: What both refuse: the file, a text in it, and what stands in its place.
 FAULTS = [
     ("package", "category: c", 'category: ""'),
-    ("package", "model: {name: m, framework: f, category: c, precision: p, mode: training}", ""),
+    ("package", "mode: training", "mode: train"),
     ("package", "moved: {OLD: NEW}", 'moved: {OLD: " "}'),
     ("package", "  name:\n", "  Name:\n"),
     ("package", "    base: part\n", ""),

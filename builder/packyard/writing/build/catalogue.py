@@ -30,10 +30,10 @@ class Built(NamedTuple):
 
 
 class Catalogue(NamedTuple):
-    """Packages that were built, in the order of their names, and how many warnings lint has of them."""
+    """Packages that were built, in the order of their names, and what lint warns of."""
 
     packages: list[Built]
-    warnings: int
+    warnings: list[str]
 
 
 #: What puts a bundle where it belongs: see `tree`.

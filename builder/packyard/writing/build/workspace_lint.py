@@ -101,13 +101,13 @@ def _unknown(here: Workspace) -> Iterator[Finding]:
             yield finding("exception-to-no-rule", problem)
 
 
-def refuse(here: Workspace, linted: Sequence[Linted]) -> int:
-    """Raise all errors of packages, or return the number of warnings."""
+def refuse(here: Workspace, linted: Sequence[Linted]) -> list[str]:
+    """Raise all errors of packages, or return the warnings."""
     findings = judge(here, linted)
     problems = [_named(finding).problem for finding in findings if finding.severity == "error"]
     if problems:
         raise InputError(*problems)
-    return len(findings)
+    return [each.said for each in findings]
 
 
 def _named(each: Finding) -> Finding:
