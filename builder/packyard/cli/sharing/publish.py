@@ -72,9 +72,7 @@ def run(arguments: argparse.Namespace) -> int:
         for finding in built.warnings:
             output.notice(str(finding))
         for place in dict.fromkeys(f"{finding.file}:{finding.line}" for finding in built.secrets):
-            output.warning(
-                f"{place}: all who read the channel read this secret: users had better make it in the cluster"
-            )
+            output.warning(f"{place}: a secret in plain text, which all who read the channel read")
         files = (folder / f"{name}.tar.gz" for name in part)
         entries = [(IndexEntry.of(bundles.read(file)), file) for file in files]
         packed = [Upload(entry=entry, data=partial(regular.read, file, limit=entry.size)) for entry, file in entries]
