@@ -130,6 +130,7 @@ def publish(
         return index.close(close, shard) if close else index
 
     by.commit(store, change, before=before)
+    by.tell_unsigned()
     return outcomes
 
 

@@ -60,21 +60,21 @@ def mounted(package: Package, parsed: Iterable[Parsed], findings: Iterable[Findi
     """Tell of a storage that no container mounts where it was chosen, once for a use case."""
     pairs = zip(package.use_cases, parsed, strict=False)
     unused = {of_case.where: use_case for use_case, of_case in pairs if use_case.storage and not _mounts(of_case)}
-    told = []
-    for each in findings:
-        use_case = unused.get(f"{each.file.rpartition('/')[0]}/")
-        if use_case and each.rule == "volume-never-mounted" and f"'{STORAGE}'" in each.message:
+    result = []
+    for item in findings:
+        use_case = unused.get(f"{item.file.rpartition('/')[0]}/")
+        if use_case and item.rule == "volume-never-mounted" and f"'{STORAGE}'" in item.message:
             message = f"useCases.{use_case.name}: no container of the base {use_case.base} mounts the volume 'storage'"
             hint = f"mount it there, or leave out the storage {use_case.storage}"
-            each = replace(each, file=package.file, line=use_case.line, column=0, message=message, hint=hint, fix="")
-        told.append(each)
-    return told
+            item = replace(item, file=package.file, line=use_case.line, column=0, message=message, hint=hint, fix="")
+        result.append(item)
+    return result
 
 
 def _mounts(parsed: Parsed) -> bool:
     """Say whether a container mounts the volume that a storage takes the place of."""
     containers = (container for pods in parsed.pods.values() for pod in pods for container in pod.containers)
-    return any(mount.text("name") == STORAGE for one in containers for mount in mappings(one.get("volumeMounts")))
+    return any(mount.text("name") == STORAGE for item in containers for mount in mappings(item.get("volumeMounts")))
 
 
 def _names(parsed: Parsed) -> Iterator[Finding]:

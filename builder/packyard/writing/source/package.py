@@ -209,7 +209,7 @@ def _entry(
     fields.done()
     if len(fields.problems) > before:
         return []
-    return [replace(use_case, path=f"{name}/{each}", storage=each) for each in storages] or [use_case]
+    return [replace(use_case, path=f"{name}/{storage}", storage=storage) for storage in storages] or [use_case]
 
 
 def _check(fields: Fields, key: str, names: list[str], workspace: Workspace) -> None:

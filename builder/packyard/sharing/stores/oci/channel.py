@@ -210,8 +210,8 @@ class OCIStore(ReadOnly):
 
     def _beside(self, place: _Place, bundle: Manifest) -> Manifest | None:
         """Return what refers to a bundle and has the type of an end; what we wrote goes before what others did."""
-        found = self._of_type(place, bundle, REFERRERS[place.end])
-        return next((each for each in found if each.annotations.get(TITLE) == place.file), next(iter(found), None))
+        beside = self._of_type(place, bundle, REFERRERS[place.end])
+        return next((item for item in beside if item.annotations.get(TITLE) == place.file), next(iter(beside), None))
 
     def _of_type(self, place: _Place, bundle: Manifest, kind: str) -> Sequence[Manifest]:
         own = [digest for type_, digest in self._refer_to(place, bundle) if type_ == kind]
