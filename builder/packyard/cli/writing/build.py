@@ -37,5 +37,5 @@ def run(arguments: argparse.Namespace) -> int:
     if ROWS.show(built.packages, arguments.output):
         for item in built.packages:
             output.line(f"{out_dir / item.name}.tar.gz  {item.digest}  {item.size} bytes")
-        workspaces.tell_warnings(len(built.warnings))
+        workspaces.tell_warnings(built.warnings)
     return 0

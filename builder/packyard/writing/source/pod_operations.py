@@ -257,7 +257,7 @@ class _Made:
         """Merge a list by the key by which Kubernetes does; one without a key is replaced, or added to."""
         assert isinstance(entry.value, SequenceNode)
         keys = fieldtypes.merge_keys("v1", "Pod", place.fields)
-        if keys is None and entry.name not in self.patch.append and old.items:
+        if keys is None and entry.name not in self.patch.append and (old.items or not entry.value.items):
             self._add(place.pointer, entry.value, entry.comment, place.origin)
             return
         for number, item in enumerate(entry.value.items):

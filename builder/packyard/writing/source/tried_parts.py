@@ -19,7 +19,7 @@ from packyard.core.files.paths import WORKSPACE
 from packyard.core.kubernetes import kustomization
 from packyard.writing.source import compose, package, parts, reached_rules
 from packyard.writing.source.compose import ComposedPackage
-from packyard.writing.source.package import MODEL, Package, SetterValue, UseCase
+from packyard.writing.source.package import Package, SetterValue, UseCase
 from packyard.writing.source.workspace import BASE, FOLDERS, PROGRAMS, STORAGE, Workspace, is_own
 
 #: What package.yaml gives each use case.
@@ -117,7 +117,7 @@ def _package(here: Workspace, use_case: UseCase) -> Package:
         name=here.name,
         folder=f"packages/.{here.name}",
         file=here.sources.shown(WORKSPACE),
-        model=dict.fromkeys(MODEL, here.name),
+        model={},
         use_cases=(use_case,),
         lent=tuple(reached_rules.krmfiles(here)),
     )
