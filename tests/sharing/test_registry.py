@@ -289,9 +289,7 @@ def test_an_interrupted_publish_leaves_nothing_wrong_and_is_completed_by_the_nex
         referring = [data for _, data in registry.manifests.values() if b"spdx" in data]
         assert referring or not registry.tags("bert"), "what has its tag is whole"
         publish(open_store(registry.address), [bundle()], attest=said)
-        assert open_store(registry.address).list("") == [
-            f"1.0/bert.tar.gz{end}" for end in ("", ".spdx.json")
-        ]
+        assert open_store(registry.address).list("") == [f"1.0/bert.tar.gz{end}" for end in ("", ".spdx.json")]
         if count < fail_at:
             return
     raise AssertionError("it takes too many requests")
