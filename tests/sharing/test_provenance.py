@@ -52,7 +52,7 @@ def test_is_an_in_toto_statement_in_the_words_of_slsa() -> None:
     found = json.loads(MADE.payload())
     assert found["_type"] == "https://in-toto.io/Statement/v1"
     assert found["predicateType"] == "https://slsa.dev/provenance/v1"
-    digest, manifest = ({"sha256": Digest.of(data).hex} for data in (BUNDLE.data, manifests.bundle(BERT)))
+    digest, manifest = ({"sha256": Digest.of(data).hex} for data in (BUNDLE.data, manifests.bundle(BERT).data))
     assert found["subject"] == [
         {"name": "bert.tar.gz", "digest": digest, "annotations": {"tar": BERT.tar}},
         {"name": "bert", "digest": manifest, "mediaType": "application/vnd.oci.image.manifest.v1+json"},

@@ -24,15 +24,11 @@ LACKING = {
 }
 CONFIG_MAP = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: settings, labels: {app.kubernetes.io/name: a}}\n"
 
-KRMFILE = """\
-apiVersion: config.k8s.io/v1alpha1
-kind: Krmfile
-openAPI:
-  definitions:
+KRMFILE = tiny.krmfile("""\
     io.k8s.cli.setters.EPOCHS:
       description: It.
       x-k8s-cli: {setter: {name: EPOCHS, value: "1"}}
-"""
+""")
 
 
 def rules(root: Path) -> list[str]:

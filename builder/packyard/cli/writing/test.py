@@ -37,13 +37,13 @@ def run(arguments: argparse.Namespace) -> int:
         output.warning(warning)
     misfits = dict.fromkeys((verdict.package, misfit) for verdict in verdicts for misfit in verdict.misfits)
     for package, misfit in misfits:
-        cases = [each.where for each in verdicts if each.package == package and misfit in each.misfits]
+        cases = [verdict.where for verdict in verdicts if verdict.package == package and misfit in verdict.misfits]
         output.detail(f"{package}: option {misfit} ({', '.join(cases)})")
     for verdict in verdicts:
         if verdict.state == "failed":
             for detail in verdict.details:
                 output.problem(" ".join(filter(None, (verdict.package, verdict.check, verdict.where))) + f": {detail}")
-    for reason in dict.fromkeys(each for verdict in verdicts if verdict.state == "skipped" for each in verdict.details):
+    for reason in dict.fromkeys(item for verdict in verdicts if verdict.state == "skipped" for item in verdict.details):
         output.note(f"not checked: {reason}")
     states = [verdict.state for verdict in verdicts]
     more = "; -v says which options do not fit, and why" if misfits and not output.verbose else ""

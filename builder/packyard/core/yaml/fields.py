@@ -64,7 +64,7 @@ class Fields:
         if not self.reach(node, key, name, path, sources):
             return None
         if not sources.is_file(path):
-            beside = (relpath(each, folder) for each in sources.list(dirname(path)))
+            beside = (relpath(file, folder) for file in sources.list(dirname(path)))
             self.fault(node, key, f"no file {name!r}", suggest(name, beside))
             return None
         return path

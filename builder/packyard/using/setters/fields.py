@@ -69,7 +69,7 @@ def find(document: Document) -> list[Binding]:
 
 def behind_headers(documents: Iterable[Document]) -> Iterator[Problem]:
     """Yield where setter comments stand behind the headers of block scalars, and where they should."""
-    for document in (each for each in documents if _HEADER_MARK.search(each.source.text)):
+    for document in (document for document in documents if _HEADER_MARK.search(document.source.text)):
         bound = {id(binding.node) for binding in find(document)}
         for node in walk(document.root):
             if isinstance(node, Scalar) and node.style in "|>" and id(node) not in bound:

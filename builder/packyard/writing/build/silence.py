@@ -8,6 +8,7 @@ image: x # kpt-set: ${IMAGE}                            no setter comment here
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import replace
 
@@ -17,14 +18,18 @@ from packyard.core.yaml.node import Document, Scalar
 from packyard.using.setters import fields
 from packyard.using.setters.definition import Setter
 from packyard.using.setters.kpt.tagged import PREFIX
+from packyard.writing.build import readme
 from packyard.writing.checks.finding import Finding, finding
 from packyard.writing.checks.parsed import Parsed
 from packyard.writing.source import parts
 from packyard.writing.source.compose import Composed, ComposedPackage
-from packyard.writing.source.package import FILE, Package
+from packyard.writing.source.package import DESCRIPTION, FILE, Package
 from packyard.writing.source.pod_operations import is_bound
 from packyard.writing.source.words import Word
 from packyard.writing.source.workspace import STORAGE, Workspace, is_own
+
+#: What a fragment of a README has without a word about the package: headings, and comments of Jinja2.
+_SILENT = re.compile(r"\{#.*?#\}|^#[^\n]*", re.DOTALL | re.MULTILINE)
 
 
 def check(
@@ -40,6 +45,11 @@ def check(
             yield finding("no-description", Problem(message, file=package.file, line=use_case.line, hint=hint))
         yield from _names(of_case)
         yield from _parts(here, made)
+    own = {path: text for path, text in readme.find(here, package) if path.startswith(f"{package.folder}/")}
+    if not any(_SILENT.sub("", text).strip() for text in own.values()):
+        file = sources.shown(f"{package.folder}/{DESCRIPTION}")
+        hint = "write there, in a sentence, what the package does: its README begins with that"
+        yield finding("no-description", Problem("the package has no description", file=file, line=1, hint=hint))
     for path in sources.list(f"{package.folder}/patches", "**/*.yaml"):
         if path not in inputs:
             problem = Problem("no use case takes this patch in", file=sources.shown(path), line=1)
@@ -50,21 +60,21 @@ def mounted(package: Package, parsed: Iterable[Parsed], findings: Iterable[Findi
     """Tell of a storage that no container mounts where it was chosen, once for a use case."""
     pairs = zip(package.use_cases, parsed, strict=False)
     unused = {of_case.where: use_case for use_case, of_case in pairs if use_case.storage and not _mounts(of_case)}
-    told = []
-    for each in findings:
-        use_case = unused.get(f"{each.file.rpartition('/')[0]}/")
-        if use_case and each.rule == "volume-never-mounted" and f"'{STORAGE}'" in each.message:
+    result = []
+    for item in findings:
+        use_case = unused.get(f"{item.file.rpartition('/')[0]}/")
+        if use_case and item.rule == "volume-never-mounted" and f"'{STORAGE}'" in item.message:
             message = f"useCases.{use_case.name}: no container of the base {use_case.base} mounts the volume 'storage'"
             hint = f"mount it there, or leave out the storage {use_case.storage}"
-            each = replace(each, file=package.file, line=use_case.line, column=0, message=message, hint=hint, fix="")
-        told.append(each)
-    return told
+            item = replace(item, file=package.file, line=use_case.line, column=0, message=message, hint=hint, fix="")
+        result.append(item)
+    return result
 
 
 def _mounts(parsed: Parsed) -> bool:
     """Say whether a container mounts the volume that a storage takes the place of."""
     containers = (container for pods in parsed.pods.values() for pod in pods for container in pod.containers)
-    return any(mount.text("name") == STORAGE for one in containers for mount in mappings(one.get("volumeMounts")))
+    return any(mount.text("name") == STORAGE for item in containers for mount in mappings(item.get("volumeMounts")))
 
 
 def _names(parsed: Parsed) -> Iterator[Finding]:

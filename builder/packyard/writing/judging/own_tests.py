@@ -41,7 +41,7 @@ def unmet(test: PackageTest, bundle: Bundle, use_case: str, *, path: str) -> lis
             return _otherwise(test, [str(problem.renamed(f"{real}/", "")) for problem in error.problems])
     if test.refused:
         return [test.problem(f"is not refused, where {test.refused!r} is expected")]
-    return [test.problem(fault, each.line) for each in test.expected for fault in _judge(each, rendered)]
+    return [test.problem(fault, item.line) for item in test.expected for fault in _judge(item, rendered)]
 
 
 def _given(test: PackageTest, directory: Path, path: str) -> list[Object]:

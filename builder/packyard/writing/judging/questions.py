@@ -67,7 +67,7 @@ class Verdict:
     def of_lint(cls, package: str, check: str, findings: Sequence[Finding]) -> Verdict:
         """Return the verdict of lint: errors alone fail."""
         errors = (str(finding) for finding in findings if finding.severity == "error")
-        warnings = (f"{item.problem} [{item.rule}]" for item in findings if item.severity == "warning")
+        warnings = (item.said for item in findings if item.severity == "warning")
         return replace(cls.of(package, check, details=errors), warnings=tuple(warnings))
 
     @classmethod
@@ -86,7 +86,7 @@ def judge(
 
     Programs are looked for on ``path``; the API server that may be asked is that of kubectl's current context.
     """
-    linted, told = list[Linted](), set[Finding]()
+    linted, known = list[Linted](), set[Finding]()
     for name in names:
         try:
             draft = compose_draft(workspace, _VERSION, name)
@@ -98,7 +98,7 @@ def judge(
         yield Verdict.of(name, "build")
         linted.append(package_lint.lint(workspace, name, draft))
         findings = workspace_lint.judge(workspace, linted[-1:], alone=True)
-        told.update(findings)
+        known.update(findings)
         verdict = Verdict.of_lint(name, "lint", findings)
         yield replace(verdict, warnings=(*verdict.warnings, *linted[-1].unchecked))
         with tempfile.TemporaryDirectory(prefix="packyard-") as folder:
@@ -121,7 +121,7 @@ def judge(
     if is_whole and not any(item.is_broken for item in linted):
         linted += [package_lint.lint(workspace, workspace.name)] if workspace.is_library else []
         together = workspace_lint.judge(workspace, linted)
-        yield Verdict.of_lint(workspace.name, "workspace", [item for item in together if item not in told])
+        yield Verdict.of_lint(workspace.name, "workspace", [item for item in together if item not in known])
 
 
 def _without_example(traced: Traced, below: Path, where: str) -> dict[str, str]:

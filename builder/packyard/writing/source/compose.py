@@ -215,7 +215,7 @@ def _misnamed(use_case: UseCase, objects: Iterable[SourceObject]) -> Iterator[Pr
             for path, container in pod.container_places:
                 is_merged = merge_keys(root.text("apiVersion"), root.text("kind"), path[:-1]) is not None
                 if is_merged and container.source in merges and container.entry("image") is None:
-                    others = [other.text("name") for other in pod.containers if other is not container]
+                    others = [sibling.text("name") for sibling in pod.containers if sibling is not container]
                     yield no_container(root, container, others)
 
 
