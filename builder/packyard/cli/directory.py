@@ -9,7 +9,6 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from pathlib import Path
-from shlex import quote
 from typing import TYPE_CHECKING
 
 from packyard.core.errors import InputError, PackyardError, Problem, UsageError, suggest
@@ -85,6 +84,9 @@ def refusal(word: str, what: str = "", names: Names | None = None) -> InputError
 
 def _way_to_package(name: str, slash: str, rest: str) -> str:
     """Say where a package may be that is not here: in a folder below, or in a channel."""
+
+    from shlex import quote
+
     from packyard.using.options import usecases  # most words are folders
 
     below = usecases.packages(_HERE)
@@ -112,6 +114,8 @@ def only(words: Sequence[str], verb: str) -> Path:
     """Return DIR for a verb that takes nothing else."""
     directory, rest = split(words, "", None)
     if rest:
+        from shlex import quote
+
         hint = f"type packyard {verb} {quote(str(directory))}"
         raise UsageError(f"packyard {verb}: unexpected argument {rest[0]!r} after DIR; {hint}")
     return directory
@@ -130,6 +134,8 @@ def values(words: Sequence[str], verb: str) -> dict[str, list[str]]:
 
 def _misread(word: str, words: Sequence[str], verb: str) -> str:
     """Say what is wrong with a word that is not NAME=VALUE, and what was probably meant."""
+    from shlex import quote
+
     typed = " ".join(map(quote, words))
     if (joined := typed.replace(" =", "=").replace("= ", "=")) != typed:
         return f"there are blanks around =; type {joined}"

@@ -133,6 +133,14 @@ def test_a_workflow_has_fields_of_its_pods_itself_and_containers_by_the_names_of
     assert spec["templates"][1]["container"]["volumeMounts"] == [{"name": "d", "mountPath": "/d", "readOnly": True}]
 
 
+def test_a_pattern_with_an_image_changes_that_of_containers_and_adds_none(root: Path) -> None:
+    containers = "\n  containers:\n  - {name: (work|wrok), image: own}\n"
+    tiny.write(root / "overlays/storage/claim/pods.yaml", f"{HEAD}spec:{containers}")
+    driver, worker = pods(root, "fleet/claim")
+    assert [each["image"] for each in driver["spec"]["containers"]] == ["drive:1"]
+    assert [each["image"] for each in worker["spec"]["containers"]] == ["helper:1", "own"]
+
+
 def test_patches_of_a_part_change_what_parts_that_it_is_made_of_brought(root: Path) -> None:
     rename = '[{"op": "replace", "path": "/spec/template/spec/volumes/0/name", "value": "e"}]'
     above = f"components: [../claim]\npatches:\n- {{target: {{kind: Job}}, patch: '{rename}'}}\n"

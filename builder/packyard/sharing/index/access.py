@@ -215,7 +215,7 @@ class Publisher:
             before = before or self.current(store)
             after = change(before)
             if isinstance(after, RegistryIndex):
-                if not after.registry.marks(""):
+                if not after.registry.marks:
                     once = "publish each package from one job at a time, as tags can be overwritten"
                     self.tell(f"{store.address}: {once}")
                 return after.written()

@@ -67,7 +67,7 @@ class Statement:
         """Return what signatures sign."""
         name, version = self.bundle.name, self.bundle.version
         file = {"name": f"{name}.tar.gz", "digest": _sha256(self.bundle.digest)}
-        manifest = {"name": name, "digest": _sha256(Digest.of(manifests.bundle(self.bundle)))}
+        manifest = {"name": name, "digest": _sha256(manifests.bundle(self.bundle).own.digest)}
         subjects = [
             {**file, "annotations": {"tar": self.bundle.tar}},
             {**manifest, "mediaType": manifests.MANIFEST_TYPE},

@@ -39,8 +39,9 @@ CONTAINERS = ("initContainers", "containers")
 class PodPatch:
     """A patch of pods: for which objects and which of their pods, and what they get.
 
-    A container without an image is one that has to be there; its name may be a pattern, as in a target. The patch is
-    written in ``path``, at ``line``; ``file`` is how messages show that, ``head`` are the comments that it begins with.
+    A container without an image has to be there, and one whose name is a pattern in brackets, as ``(a|b)``.
+    The patch is written in ``path``, at ``line``; ``file`` is how messages show that, ``head`` are the comments that it
+    begins with.
     """
 
     path: str
@@ -70,7 +71,7 @@ class PodPatch:
 
         Without any, that is where it names the containers that have to be there.
         """
-        needed = [node for key in CONTAINERS for node in containers(self.spec, key) if node.get("image") is None]
+        needed = [node for key in CONTAINERS for node in containers(self.spec, key) if not _is_new(node)]
         named = " and ".join(f"container {node.text('name')!r}" for node in needed)
         if words := self.selected:
             return [(self.path, self.line, f"{word}, {named}" if named else word) for word in words]
@@ -187,7 +188,7 @@ class _Made:
             for of_pod in [list(containers_of(pod, key))]
             for number, item in enumerate(_items(self.patch.spec, key))
         ]
-        if not all(fragment.reached or fragment.item.value.find("image") for fragment in fragments):
+        if not all(fragment.reached or _is_new(fragment.item.value) for fragment in fragments):
             return  # a container has to be there, and is not
         before = len(self.operations)
         if not any(fragment.reached for fragment in fragments) and not pod.is_argo:
@@ -354,6 +355,11 @@ def _items(spec: Node | None, key: str) -> Sequence[Item]:
 def containers(spec: Node | None, key: str) -> Sequence[MappingNode]:
     """Return the containers of a list of a fragment of a pod."""
     return [item.value for item in _items(spec, key) if isinstance(item.value, MappingNode)]
+
+
+def _is_new(fragment: Node) -> bool:
+    """Say whether a fragment is a container that is added to pods without it: it has an image, and one name."""
+    return fragment.find("image") is not None and "(" not in fragment.text("name")
 
 
 def _is_for(fragment: Node, name: str) -> bool:
