@@ -97,13 +97,15 @@ def run(words: list[str]) -> int:
 
 def _unknown(word: str, rest: Sequence[str]) -> str:
     """Say that there is no such verb, and what to type: for a verb of another tool with the words that were typed."""
+    if word in ("login", "logout"):
+        return f"packyard: no verb {word!r}: a registry is asked as ~/.docker/config.json says; type docker {word} HOST"
     if word in FOREIGN:
         import re
         import shlex
 
         words = [text for text in rest if text not in FOREIGN and text not in VERBS]
         slot = re.compile(r"\b(?<!unset )(?:DIR OPTION|DIR NAME=VALUE|DIR|NAME|RUN|WORD)(?= --\w+$|$)")
-        typed = FOREIGN[word] if FOREIGN[word].startswith("docker") else f"packyard {FOREIGN[word]}"
+        typed = f"packyard {FOREIGN[word]}"
         if words and not any(text.startswith("-") for text in words):
             typed = slot.sub(lambda _: shlex.join(words), typed)
         return f"packyard: no verb {word!r}; type {typed}"

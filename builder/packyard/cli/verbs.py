@@ -68,7 +68,6 @@ _MEANT = {
     "enable DIR OPTION --off": "disable",
     "exec RUN": "shell ssh",
     "forward RUN": "port-forward",
-    "docker login HOST, whose credentials packyard takes": "login",
     "enable DIR": "option options",
     "get NAME": "add clone download fetch pkg pull use",
     "get NAME, or packyard run NAME/USECASE": "install",

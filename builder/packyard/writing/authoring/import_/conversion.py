@@ -28,7 +28,6 @@ _PATCHED = (
     "fields that no part has: patches write what they change, and built.yaml what they add",
     "look into the folder behind each line, and make setters of what users are to change",
 )
-_MODEL = skeleton.model("unknown", "unknown")
 
 
 class Imported(NamedTuple):
@@ -70,10 +69,8 @@ def of_folder(here: Workspace, name: str, folder: Path, build: Build) -> Importe
             patched.setdefault(line, []).append(use_case.part.folder)
     source.notes += [Note(DOUBTFUL, *_PATCHED, (f"{line} ({', '.join(at)})",)) for line, at in patched.items()]
     notes = [note.below(f"{folder}/") for note in (*source.notes, *source.left())]
-    of_model = "what the model is", "say it in package.yaml, for lists and the README"
     of_package = "what the package does", "say it in a sentence, for lists and the README"
-    notes.append(Note(DOUBTFUL, *of_model, (", ".join(_MODEL),)))
-    notes.append(Note(DOUBTFUL, *of_package, (f"packages/{name}/{skeleton.DESCRIPTION}",)))
+    notes.append(Note(DOUBTFUL, *of_package, (f"packages/{name}/{package.DESCRIPTION}",)))
     return Imported(name, files, sorted(paths[use_case.folder] for use_case in taken), notes)
 
 
@@ -126,7 +123,7 @@ def _files(name: str, taken: Sequence[UseCase]) -> dict[str, bytes]:
         written |= {"Krmfile": krmfile(own)} if own else {}
         files |= {f"{part.folder}/{file}": data for file, data in written.items()}
     tree = {use_case.path: _use_case(use_case) for use_case in taken}
-    begun = skeleton.write(name, _MODEL, tree, setters={}, description="Imported, and not described yet.")
+    begun = skeleton.write(name, tree, setters={})
     files |= {f"packages/{name}/{path}": data for path, data in begun.items()}
     shared = {key: definition for part in parts for key, definition in part.defined.items() if len(texts[key]) == 1}
     if shared:
