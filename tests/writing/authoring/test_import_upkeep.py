@@ -161,3 +161,10 @@ def test_a_readme_names_the_namespace_that_the_objects_name(here: Path, tmp_path
     assert "kustomize build dev | kubectl apply -n dev -f -\n" in text
     assert "The objects are in `dev`." in text
     assert " ml" not in text
+
+
+def test_a_use_case_that_kustomize_does_not_build_is_left_out_and_listed(here: Path, tmp_path: Path) -> None:
+    said = run(here, write(tmp_path / "web", {**TREE, "overlays/old/kustomization.yaml": "resources: [../gone]\n"}))
+    assert said["useCases"] == ["dev", "prod"]
+    (case,) = cases(said, "use cases that kustomize does not build")
+    assert case.startswith("old: ")

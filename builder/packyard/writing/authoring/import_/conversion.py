@@ -8,7 +8,7 @@ from pathlib import Path
 from posixpath import basename
 from typing import NamedTuple
 
-from packyard.core.errors import InputError, Problem, refuse
+from packyard.core.errors import BeyondError, InputError, Problem, refuse
 from packyard.core.files.paths import WORKSPACE
 from packyard.core.kubernetes.lenient import mapping, name_of, text
 from packyard.core.yaml.content import Text, Tree, double, in_brackets
@@ -33,6 +33,7 @@ _FROZEN = (
     "generators that no part has: built.yaml has what they made, and no file of theirs is left",
     "change it there; a hash behind its name does not follow any more",
 )
+_NOT_BUILT = "use cases that kustomize does not build", "mend them, and import again, or do without"
 _MODEL = skeleton.model("unknown", "unknown")
 
 
@@ -109,20 +110,24 @@ def _paths(here: Workspace, source: Upstream) -> dict[str, str]:
 def _take(
     source: Upstream, paths: Mapping[str, str], as_built: Mapping[str, str], composed: Mapping[str, Sequence[object]]
 ) -> list[UseCase]:
-    """Take use cases, or refuse all that cannot be taken; those without an object are left out, unless all are."""
+    """Take use cases; those that kustomize does not build and those without an object are left out, unless all are."""
     source.begin()
     taken: list[UseCase] = []
-    problems: list[Problem] = []
+    problems: dict[str, Sequence[Problem]] = {}
     for folder, path in paths.items():
         try:
             taken.append(source.use_case(folder, path, as_built.get(path, ""), composed.get(path)))
+        except BeyondError:
+            raise
         except InputError as error:
-            problems += error.problems
-    refuse(dict.fromkeys(problems))
+            problems[path] = error.problems
+    refuse(dict.fromkeys(problem for some in problems.values() if not taken for problem in some))
     filled = [use_case for use_case in taken if use_case.objects]
     refuse(Problem("holds no object", file=source.sources.shown(use_case.folder)) for use_case in taken if not filled)
-    places = tuple(source.sources.shown(use_case.folder) for use_case in taken if not use_case.objects)
-    source.notes += [Note(LOST, "use cases without an object", "nothing", places)] if places else []
+    empty = tuple(source.sources.shown(use_case.folder) for use_case in taken if not use_case.objects)
+    source.notes += [Note(LOST, "use cases without an object", "nothing", empty)] if empty else []
+    refused = tuple(f"{path}: {_first_line(some[0])}" for path, some in problems.items())
+    source.notes += [Note(LOST, *_NOT_BUILT, refused)] if refused else []
     parts = _parts(filled)
     for each in parts:
         each.bind(source.notes)
@@ -135,6 +140,12 @@ def _take(
         used = {name for each in parts if file in each.krmfiles for name in each.defined}
         source.notes += bind.left(file, used)
     return filled
+
+
+def _first_line(problem: Problem) -> str:
+    """Return what is wrong, without warnings of kustomize."""
+    lines = str(problem).splitlines()
+    return next((line.strip() for line in lines if line.startswith("Error:")), lines[0])
 
 
 def _parts(taken: Iterable[UseCase]) -> list[Part]:

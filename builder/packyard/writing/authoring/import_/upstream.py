@@ -80,6 +80,7 @@ class Upstream:
         self.folders = self._leaves()
         self._wide, self._below = Sources(Path("/")), os.path.relpath(folder.resolve(), "/")
         self._text, self._krmfile = cache(lambda below: build(folder / below)), cache(self._read_krmfile)
+        self._objects = cache(lambda below: objects_of(self._text(below), f"{self.sources.shown(below)} as built"))
         self._folders = self._reached()
         self._top = commonpath([self._below, *self._folders])
         self.begin()
@@ -96,8 +97,7 @@ class Upstream:
         """
         if not kustomizations(self.sources, folder):
             return self._of_manifests(folder, path)
-        text, place = self._text(folder), self._place(folder)
-        objects = objects_of(text, f"{self.sources.shown(folder)} as built")
+        text, place, objects = self._text(folder), self._place(folder), self._objects(folder)
         try:
             if fault:
                 raise _BeyondPartError(fault)
