@@ -11,8 +11,9 @@ import signal
 import sys
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from hypothesis import settings
@@ -175,72 +176,28 @@ def _bytes_of(folder: str) -> int:
     return size
 
 
-@pytest.fixture(scope="session")
-def kustomize3() -> Kustomize:
-    """kustomize 3.8.7, the last line that users set values with: the judge of setters."""
-    return Kustomize(real.pinned_program("kustomize-3"))
+def _found(find: Callable[[], object]) -> Any:
+    """Return the fixture of what is found on this machine."""
+    return pytest.fixture(scope="session")(lambda: find())
 
 
-@pytest.fixture(scope="session")
-def kustomize4() -> Kustomize:
-    """kustomize 4.5.4, of the last line that has setters."""
-    return Kustomize(real.pinned_program("kustomize-4"))
-
-
-@pytest.fixture(scope="session")
-def kustomize5() -> Kustomize:
-    """kustomize 5.7.1: the judge of composing and rendering."""
-    return Kustomize(real.pinned_program("kustomize-5"))
-
-
-@pytest.fixture(scope="session")
-def apply_setters() -> Path:
-    """kpt's own function apply-setters v0.2.0."""
-    return real.pinned_program("apply-setters")
-
-
-@pytest.fixture(scope="session")
-def list_setters() -> Path:
-    """kpt's own function list-setters v0.1.0."""
-    return real.pinned_program("list-setters")
-
-
-@pytest.fixture(scope="session")
-def kpt() -> Path:
-    return real.kpt()
-
-
-@pytest.fixture(scope="session")
-def kubectl() -> Path:
-    return real.program("kubectl")
-
-
-@pytest.fixture(scope="session")
-def wget() -> Path:
-    return real.program("wget")
-
-
-@pytest.fixture(scope="session")
-def curl() -> Path:
-    return real.program("curl")
-
-
-@pytest.fixture(scope="session")
-def tar() -> Path:
-    """GNU tar."""
-    return real.gnu_tar()
-
-
-@pytest.fixture(scope="session")
-def corpus() -> Path:
-    """The folder of real cases that ``PACKYARD_CORPUS`` names."""
-    return real.corpus()
-
-
-@pytest.fixture(scope="session")
-def other_pythons() -> list[Path]:
-    """One interpreter of each other minor version of CPython that is installed, oldest first, at least one."""
-    return real.other_pythons()
+#: kustomize 3.8.7, the last line that users set values with: the judge of setters.
+kustomize3 = _found(lambda: Kustomize(real.pinned_program("kustomize-3")))
+#: kustomize 4.5.4, of the last line that has setters.
+kustomize4 = _found(lambda: Kustomize(real.pinned_program("kustomize-4")))
+#: kustomize 5.7.1: the judge of composing and rendering.
+kustomize5 = _found(lambda: Kustomize(real.pinned_program("kustomize-5")))
+#: kpt's own functions apply-setters v0.2.0 and list-setters v0.1.0, and kpt.
+apply_setters = _found(lambda: real.pinned_program("apply-setters"))
+list_setters = _found(lambda: real.pinned_program("list-setters"))
+kpt = _found(real.kpt)
+kubectl, wget, curl = (_found(partial(real.program, name)) for name in ("kubectl", "wget", "curl"))
+#: GNU tar.
+tar = _found(real.gnu_tar)
+#: The folder of real cases that ``PACKYARD_CORPUS`` names.
+corpus = _found(real.corpus)
+#: One interpreter of each other minor version of CPython that is installed, oldest first, at least one.
+other_pythons = _found(real.other_pythons)
 
 
 @pytest.fixture(scope="session")
@@ -270,27 +227,25 @@ def api_server(shared_dir: Path) -> Iterator[Api]:
     real.pinned_program("kubernetes")
     real.pinned_manifests()
     folder = shared_dir / "control-plane"
-    with shared.use(folder, "-m", "controlplane.service", "api", str(folder)):
+    with shared.use(folder, "api"):
         yield Api(folder)
 
 
 @pytest.fixture(scope="session")
-def cluster(api_server: Api) -> Iterator[Api]:
-    """The same server with all that acts on it: Kubernetes' own controllers, the operators, Kueue and kwok."""
-    for name in ("mpi-operator", "jobset", "lws", "trainer", "kueue", "kwok"):
-        real.pinned_program(name)
-    folder = api_server.folder / "controllers"
-    with shared.use(folder, "-m", "controlplane.service", "controllers", str(folder)):
+def job_cluster(api_server: Api) -> Iterator[Api]:
+    """The same server with Kubernetes' own controllers and kwok."""
+    real.pinned_program("kwok")
+    with shared.use(api_server.folder / "jobs", "jobs"):
         yield api_server
 
 
 @pytest.fixture(scope="session")
-def job_cluster(api_server: Api) -> Iterator[Api]:
-    """The same server with Kubernetes' own controllers and kwok: no operators."""
-    real.pinned_program("kwok")
-    folder = api_server.folder / "jobs"
-    with shared.use(folder, "-m", "controlplane.service", "jobs", str(folder)):
-        yield api_server
+def cluster(job_cluster: Api) -> Iterator[Api]:
+    """The same with the operators and Kueue."""
+    for name in ("mpi-operator", "jobset", "lws", "trainer", "kueue"):
+        real.pinned_program(name)
+    with shared.use(job_cluster.folder / "operators", "operators"):
+        yield job_cluster
 
 
 @pytest.fixture

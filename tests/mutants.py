@@ -9,8 +9,9 @@
 3. *Judge.* In a copy each mutant is put to the tests that execute its line, the nearest and cheapest first, up to a
    minute of them. It is found by the first that fails, or that hangs.
 
-The share is written into ``tests/mutants.json``, the verdicts into ``.cache/mutants/``. What survives is a test that is
-missing, or a line that changes nothing. pytest loads this module as a plugin for the first and the last step.
+The share is written into ``tests/mutants.json``. The map and the verdicts are in ``.cache/mutants/COMMIT``, where a run
+that was broken off goes on, or ends with a smaller COUNT. What survives is a test that is missing, or a line that
+changes nothing. pytest loads this module as a plugin for the first and the last step.
 """
 
 from __future__ import annotations
@@ -19,7 +20,6 @@ import ast
 import hashlib
 import json
 import os
-import shutil
 import signal
 import subprocess
 import sys
@@ -28,6 +28,7 @@ from collections import Counter
 from collections.abc import Generator, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import accumulate
+from operator import itemgetter
 from pathlib import Path
 from typing import Any
 
@@ -71,7 +72,7 @@ class Mutant:
     is_shared: bool
 
     def __str__(self) -> str:
-        return f"{self.file}:{self.line}: {self.before} -> {self.after}"
+        return f"{self.file}:{self.line}: {self.before} -> {self.after} (byte {self.start})"
 
     @property
     def house(self) -> str:
@@ -79,7 +80,7 @@ class Mutant:
 
 
 def draw(root: Path, seed: int, count: int) -> list[Mutant]:
-    """Return so many mutants, of each house by the number of its places."""
+    """Return so many mutants, of each house by the number of its places; of fewer they are the first."""
     houses: dict[str, list[tuple[str, Mutant]]] = {}
     for file in sorted((root / PACKAGE).rglob("*.py")):
         times: Counter[str] = Counter()
@@ -88,12 +89,12 @@ def draw(root: Path, seed: int, count: int) -> list[Mutant]:
             times[key] += 1
             rank = hashlib.sha256(f"{key} {times[key]}".encode()).hexdigest()
             houses.setdefault(mutant.house, []).append((rank, mutant))
-    total = sum(map(len, houses.values()))
-    return [
-        mutant
-        for _, places in sorted(houses.items())
-        for _, mutant in sorted(places, key=lambda place: place[0])[: round(count * len(places) / total)]
+    order = [
+        ((number + 0.5) / len(places), mutant)
+        for places in houses.values()
+        for number, (_, mutant) in enumerate(sorted(places, key=itemgetter(0)))
     ]
+    return [mutant for _, mutant in sorted(order, key=itemgetter(0))[:count]]
 
 
 def _mutants(file: Path, root: Path) -> Iterator[Mutant]:
@@ -178,6 +179,8 @@ class Map:
         lines = by_line if mutant.is_shared else [mutant.line]
         tests = {test for line in lines for test in by_line.get(line, ()) if test in self.seconds}
         room = f"tests/{Path(name).parent}/".split("/")[:3]
+        if mutant.is_shared or not tests:  # it is executed before any test, or where coverage does not see it
+            tests |= {test for test in self.seconds if test.split("/")[:3] == room}
         return sorted(tests, key=lambda test: (test.split("/")[:3] != room, self.seconds[test], test))
 
 
@@ -289,22 +292,25 @@ def pytest_sessionfinish() -> None:
 
 def main(seed: int = 1, count: int = 200) -> None:
     """Draw mutants, judge each, and write the share that is found."""
-    shutil.rmtree(FOLDER, ignore_errors=True)
-    FOLDER.mkdir(parents=True)
-    drawn = draw(REPOSITORY, seed, count)
-    survivors = []
+    head = subprocess.run(["git", "rev-parse", "HEAD"], cwd=REPOSITORY, capture_output=True, text=True, check=True)
+    commit = head.stdout.strip()
+    folder = FOLDER / commit
+    folder.mkdir(parents=True, exist_ok=True)
+    file = folder / "verdicts.json"
     with tempfile.TemporaryDirectory(prefix="packyard-mutants-") as name:
         root = Path(name)
         copy(root)
-        measure(root, FOLDER)
-        tests = Map(FOLDER)
-        with (FOLDER / "verdicts").open("w", encoding="utf-8") as verdicts:
-            for mutant in drawn:
-                by = judge(mutant, tests.tests(mutant), tests.seconds, root)
-                survivors += [] if by else [mutant]
-                print(f"{mutant}: {by or 'SURVIVES'}", file=verdicts, flush=True)
-    commit = subprocess.run(["git", "rev-parse", "HEAD"], cwd=REPOSITORY, capture_output=True, text=True, check=True)
-    share = {"seed": seed, "drawn": len(drawn), "found": len(drawn) - len(survivors), "commit": commit.stdout.strip()}
+        if not (folder / "lines").exists():
+            measure(root, folder)
+        tests = Map(folder)
+        verdicts = json.loads(file.read_bytes()) if file.exists() else {}
+        drawn = draw(root, seed, count)
+        for mutant in drawn:
+            if str(mutant) not in verdicts:
+                verdicts[str(mutant)] = judge(mutant, tests.tests(mutant), tests.seconds, root)
+                file.write_text(json.dumps(verdicts, indent=1), "utf-8")
+    survivors = [mutant for mutant in drawn if not verdicts[str(mutant)]]
+    share = {"seed": seed, "drawn": len(drawn), "found": len(drawn) - len(survivors), "commit": commit}
     SHARE.write_text(json.dumps(share) + "\n", "utf-8")
     print(*survivors, f"{share['found']} of {share['drawn']} mutants are found", sep="\n")
 

@@ -24,7 +24,7 @@ from contextlib import ExitStack, contextmanager, suppress
 from functools import partial
 from http.server import HTTPServer, SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any, NoReturn, TypeVar
 
 import pytest
 
@@ -35,6 +35,7 @@ TOOLS = REPOSITORY / ".tools"
 
 _NO_CORPUS = "the corpus of real cases is absent: PACKYARD_CORPUS=DIR names it"
 OLDEST_PYTHON = (3, 11)
+Server = TypeVar("Server", bound=HTTPServer)
 _ASK_VERSION = "import sys; print(sys.executable, sys.implementation.name, *sys.version_info[:2], sep='\\n')"
 
 
@@ -223,13 +224,13 @@ def serve(directory: Path) -> Iterator[str]:
 
 
 @contextmanager
-def answering(server: HTTPServer) -> Iterator[None]:
+def answering(server: Server) -> Iterator[Server]:
     """Let a server answer as long as the block runs, and close it."""
     with server:
         thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True)
         thread.start()
         try:
-            yield
+            yield server
         finally:
             server.shutdown()
             thread.join()

@@ -66,6 +66,11 @@ _parse, _run_verb = parser.Parser.parse_known_intermixed_args, parser.run
 parser.run = _run
 
 
+def krmfile(definitions: str) -> str:
+    """Return a Krmfile with the definitions of setters, which are indented by four."""
+    return f"apiVersion: config.k8s.io/v1alpha1\nkind: Krmfile\nopenAPI:\n  definitions:\n{definitions}"
+
+
 def environment(**changes: str) -> dict[str, str]:
     """Return this process' environment with the code on Python's path, and ``changes``."""
     return {**os.environ, "PYTHONPATH": str(SOURCE_ROOT), "PYTHONDONTWRITEBYTECODE": "1", **changes}

@@ -13,7 +13,6 @@ import sys
 from collections.abc import Mapping
 from pathlib import Path
 
-from packyard.core.digest import Digest
 from packyard.core.errors import PackyardError
 from packyard.core.kubernetes import images
 from packyard.sharing.stores.oci.address import Address
@@ -24,7 +23,6 @@ _SOURCES = [_REPOSITORY / name for name in ("bases", "overlays", "packages")]
 _REFERENCE = re.compile(
     r"(?<![\w./@-])(?P<host>[\w-]+(?:\.[\w-]+)+(?::\d+)?)/(?P<name>[\w./-]+):(?P<tag>\w[\w.-]*)(@sha256:[0-9a-f]{64})?"
 )
-_PATIENCE = 30.0  # seconds
 
 
 def main(folders: list[Path]) -> int:
@@ -54,12 +52,12 @@ def _ask(reference: str) -> str:
         print(f"{reference}: its tag moves on purpose")
         return ""
     try:
-        data = Registry(Address.parse(f"oci://{host}"), _PATIENCE).manifest(name, image.tag)
+        manifest = Registry(Address.parse(f"oci://{host}")).manifest(name, image.tag)
     except PackyardError as error:
         print(f"{reference}: {error}")
         return ""
-    print(reference if data else f"{reference}: the registry has no such tag")
-    return str(Digest.of(data)) if data else ""
+    print(reference if manifest else f"{reference}: the registry has no such tag")
+    return manifest.own.digest if manifest else ""
 
 
 if __name__ == "__main__":

@@ -122,5 +122,5 @@ def test_all_images_come_from_one_registry(package: Package, use_case: UseCase) 
         whole["REGISTRY"] = mirror
     directory = directory.set_options(whole)
     text = b"\n".join(directory.options_files.values()).decode()
-    named |= set(re.findall(r"^\s+(?:- )?image: (\S+)", text, re.MULTILINE))
+    named |= set(re.findall(r'^\s+(?:- )?image: "?([^\s"]+)', text, re.MULTILINE))
     assert {image for image in named if not image.startswith(mirror)} == set()

@@ -12,15 +12,11 @@ import pytest
 import tiny
 from tiny import done, packyard
 
-KRMFILE = """\
-apiVersion: config.k8s.io/v1alpha1
-kind: Krmfile
-openAPI:
-  definitions:
+KRMFILE = tiny.krmfile("""\
     io.k8s.cli.setters.A:
       description: What is counted.
       x-k8s-cli: {setter: {name: A, value: "1"}}
-"""
+""")
 LIBRARY = "apiVersion: packyard/v1\nkind: Library\nname: parts\nlicense: LICENSE\n"
 
 

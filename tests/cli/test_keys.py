@@ -70,6 +70,38 @@ def test_a_key_is_trusted_for_the_channel_that_it_signs_until_that_is_let_go(
     assert "nobody is trusted for it, and nothing is remembered" in again.stderr
 
 
+def test_an_own_key_is_called_so_and_trusted_for_no_channel_until_that_is_asked_for(channel: Path) -> None:
+    (row,) = json.loads(done("keys", "list", "-o", "json"))
+    own = f"signed by your own key lab ({row['id'][:19]}…)"
+    require = f"to refuse there what it did not sign: packyard keys trust lab '{channel}'"
+    for words in (("list",), ("get", "p", "--to", channel.parent / "got"), ("show", "p")):
+        told = packyard(*words, "--from", channel)
+        assert own in told.stdout + told.stderr
+        assert require in re.sub(r"\n +", " ", told.stdout + told.stderr)
+    told = packyard("keys", "trust", "lab", channel).stderr
+    assert "ask its publisher" not in told
+    assert f"signed by lab ({row['id'][:19]}…), which you trust\n" in packyard("list", "--from", channel).stderr
+    assert (
+        "no signature is required any more, and what it had before is forgotten"
+        in packyard("keys", "untrust", channel).stderr
+    )
+    assert own in packyard("list", "--from", channel).stderr
+    assert "no signature was required; what it had before is forgotten" in packyard("keys", "untrust", channel).stderr
+
+
+def test_a_key_in_the_place_of_the_channel_is_told_with_the_right_order(config: Path, channel: Path) -> None:
+    file = config / "keys/lab.pub.pem"
+    for words, right in {
+        ("trust", channel, file): f"the channel comes last; type packyard keys trust {file} '{channel}'",
+        ("trust", "https://models.example.com", "lab"): "type packyard keys trust lab https://models.example.com",
+        ("untrust", "lab", channel): f"it takes the channel alone; type packyard keys untrust '{channel}'",
+        ("untrust", channel, file): f"it takes the channel alone; type packyard keys untrust '{channel}'",
+    }.items():
+        refused = packyard("keys", *words)
+        assert (refused.returncode, refused.stdout) == (2, "")
+        assert right in refused.stderr
+
+
 def _forge(channel: Path) -> None:
     """Change what an index says below its signature."""
     file = channel / "index/index.json"
@@ -99,12 +131,14 @@ def test_a_key_is_trusted_for_no_channel_that_it_has_not_signed(config: Path, ch
     done("keys", "new", "other", "--no-passphrase")
     refused = packyard("keys", "trust", "other", channel)
     rows = {row["name"]: row["id"][:19] for row in json.loads(done("keys", "list", "-o", "json"))}
-    assert f"names {rows['lab']}… as its signer, and you trust other ({rows['other']}…)" in refused.stderr
+    wrong = f"is not signed by other ({rows['other']}…): it names {rows['lab']}… as its signer"
+    assert f"error: {channel}: {wrong} (get the public key from its publisher" in refused.stderr
     done("copy", channel, tmp_path / "stripped", "--key", "lab")
     _strip(tmp_path / "stripped")
     done("keys", "untrust", tmp_path / "stripped")
     refused = packyard("keys", "trust", "lab", tmp_path / "stripped")
-    assert "is not signed, and you require the signature of lab" in refused.stderr
+    assert "is not signed by lab (" in refused.stderr
+    assert "nobody signed it (its publisher signs it by publishing with --key NAME)" in refused.stderr
     assert not (config / "keys/channels").exists()
 
 
@@ -113,6 +147,7 @@ def test_who_trusts_the_new_key_of_a_channel_is_served_nothing_by_the_stolen_one
     done("keys", "new", "lab-2", "--no-passphrase")
     refused = packyard(*publish, "1.2", "--key", "lab-2")
     assert "which you do not trust: your key would sign all of it" in refused.stderr
+    assert f"then: packyard keys trust FILE lab-2 '{channel}'" in refused.stderr
     done("keys", "trust", "lab", "lab-2", channel)
     done("yank", "p@1.1", "--reason", "not ours", "--from", channel, "--key", "lab-2")
     told = packyard("keys", "trust", "lab-2", channel).stderr

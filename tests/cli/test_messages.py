@@ -8,24 +8,21 @@ from pathlib import Path
 
 import pytest
 
+import tiny
 from cli.terminal import on_terminal
 from packyard import __version__
 from packyard.cli.verbs import VERBS
 from tiny import done, inside, packyard
 
 NAME = "A_VERY_LONG_NAME_OF_A_PARAMETER_THAT_NOBODY_WOULD_CHOOSE_BUT_SOMEBODY_HAS"
-KRMFILE = f"""\
-apiVersion: config.k8s.io/v1alpha1
-kind: Krmfile
-openAPI:
-  definitions:
+KRMFILE = tiny.krmfile(f"""\
     io.k8s.cli.setters.A:
       type: integer
       x-k8s-cli: {{setter: {{name: A, value: "1"}}}}
     io.k8s.cli.setters.{NAME}:
       description: "Says at length what it is for, so that it does not fit on one line of a terminal with 80 columns."
       x-k8s-cli: {{setter: {{name: {NAME}, value: "{"text " * 40}"}}}}
-"""
+""")
 CM = 'apiVersion: v1\nkind: ConfigMap\nmetadata: {name: x}\ndata: {b: "1"}\na: 1 # {"$openapi":"A"}\n'
 
 

@@ -58,6 +58,16 @@ def test_a_dry_run_says_what_would_be_new_unchanged_or_incomplete_and_refuses_a_
     assert statuses(root, channel, "q", "r", *dry) == {"q": "unchanged", "r": "unchanged"}
 
 
+def test_what_lint_warns_of_is_told_and_secrets_that_an_exception_allows(root: Path, channel: Path) -> None:
+    base = root / "bases/one/cm.yaml"
+    tiny.replace(base, "  labels: {app.kubernetes.io/name: x}\n", "")
+    secret = "stringData:\n  # packyard: allow plain-secret: it was imported\n  password: hunter2\n"
+    base.write_text(f"{base.read_text()}---\napiVersion: v1\nkind: Secret\nmetadata: {{name: db}}\n{secret}")
+    told = packyard("publish", "p", "--workspace", root, "--version", "1.0", "--to", channel).stderr
+    assert f"warning: {base}:3:1: the ConfigMap has no label" in told
+    assert f"warning: {base}:13: a secret in plain text, which all who read the channel read" in told
+
+
 def test_parts_are_listed_at_once_and_the_last_closes_the_release(root: Path, channel: Path, tmp_path: Path) -> None:
     one = tmp_path / "one"
     statuses(root, one, "--version", "1.0", "--close")

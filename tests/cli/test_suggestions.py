@@ -40,6 +40,11 @@ def test_a_name_is_suggested_that_was_meant_or_none(name: str, known: list[str],
     assert suggest(name, known) == (f"did you mean {meant}?" if meant else "")
 
 
+def test_who_wants_to_log_in_is_sent_to_the_file_that_registries_are_asked_by() -> None:
+    said = "a registry is asked as ~/.docker/config.json says; type docker login HOST"
+    assert said in packyard("login", "ghcr.io").stderr
+
+
 @pytest.mark.parametrize(
     ("words", "meant"),
     [

@@ -2,7 +2,7 @@
 
 ``bare`` is etcd and kube-apiserver, ``api`` the same with the definitions of custom resources. ``jobs`` works on it:
 Kubernetes' controllers, its scheduler, and kwok, whose nodes only pretend to run pods, do to them what `fates` says,
-and give out what its objects Logs, ClusterLogs and ClusterPortForward say. ``controllers`` is the same with
+and give out what its objects Logs, ClusterLogs and ClusterPortForward say. ``operators`` works beside ``jobs``:
 mpi-operator, the controllers of JobSets, LeaderWorkerSets and TrainJobs, and Kueue, with their webhooks.
 What listens does so on 127.0.0.1, and what is written is written to FOLDER.
 """
@@ -154,16 +154,8 @@ def _write_kubeconfig(folder: Path, server: str, tokens: Mapping[str, str]) -> N
     (folder / "kubeconfig").write_text(json.dumps(config))
 
 
-def start_controllers(folder: Path, programs: ExitStack) -> None:
-    """Run everything that works on the API of the folder above, and make a node."""
-    config = folder.parent / "kubeconfig"
-    _start(programs, folder, MPI_OPERATOR, f"--kubeConfig={config}", *_IN_HASTE, *_MPI_IN_HASTE)
-    _start_operators(folder, programs, Api(folder.parent))
-    start_jobs(folder, programs)
-
-
 def start_jobs(folder: Path, programs: ExitStack) -> None:
-    """Run what Kubernetes itself has, and make a node."""
+    """Run what Kubernetes itself has on the API of the folder above, and make its one node."""
     api_dir = folder.parent
     api = Api(api_dir)
     config = api_dir / "kubeconfig"
@@ -190,8 +182,11 @@ def start_jobs(folder: Path, programs: ExitStack) -> None:
     _wait("kwok", kwok, lambda: _is_open(api.read(_node("node")).expect_done()))
 
 
-def _start_operators(folder: Path, programs: ExitStack, api: Api) -> None:
-    """Run the controllers that have webhooks, all at once, and register these."""
+def start_operators(folder: Path, programs: ExitStack) -> None:
+    """Run mpi-operator and the controllers that have webhooks, all at once, and register these."""
+    api = Api(folder.parent)
+    config = api.folder / "kubeconfig"
+    _start(programs, folder, MPI_OPERATOR, f"--kubeConfig={config}", *_IN_HASTE, *_MPI_IN_HASTE)
     # The API server's own certificate, which the webhooks have as well.
     certificates = folder / "certificates"
     certificates.mkdir(exist_ok=True)
@@ -203,7 +198,7 @@ def _start_operators(folder: Path, programs: ExitStack, api: Api) -> None:
         flags = [f"--webhook-server-port={port}", f"--cert-dir={certificates}"]
         if group := _CONFIGURED.get(program):
             flags = [f"--config={_configuration(folder, program.name, group, port, certificates)}"]
-        process = _start(programs, folder, program, f"--kubeconfig={api.folder / 'kubeconfig'}", *flags)
+        process = _start(programs, folder, program, f"--kubeconfig={config}", *flags)
         started.append((program.name, process, port))
     for name, process, port in started:
         _wait(name, process, partial(_listens, port))
@@ -330,7 +325,7 @@ _EXEC = {
     "metadata": {"name": "here"},
     "spec": {"execs": [{"local": {}}]},
 }
-_SERVICES = {"bare": start_bare, "api": start_api, "jobs": start_jobs, "controllers": start_controllers}
+_SERVICES = {"bare": start_bare, "api": start_api, "jobs": start_jobs, "operators": start_operators}
 
 if __name__ == "__main__":
     main(sys.argv[1], Path(sys.argv[2]))

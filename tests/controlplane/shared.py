@@ -20,15 +20,15 @@ _USERS, _START, _READY, _LOG = "users", "start", "ready", "log"
 
 
 @contextmanager
-def use(folder: Path, *words: str) -> Iterator[None]:
-    """Have the service of ``folder`` run as long as the block does: ``python WORD...``, which calls `offer`."""
+def use(folder: Path, name: str) -> Iterator[None]:
+    """Have a service of `controlplane.service` run in a folder as long as the block does."""
     folder.mkdir(parents=True, exist_ok=True)
     with (folder / _USERS).open("a") as users:
         with (folder / _START).open("a") as start:
             fcntl.flock(start, fcntl.LOCK_EX)
             fcntl.flock(users, fcntl.LOCK_SH)  # waits while the last service is still stopping
             if not (folder / _READY).exists():
-                _run(folder, [sys.executable, *words])
+                _run(folder, [sys.executable, "-m", "controlplane.service", name, str(folder)])
         yield
 
 

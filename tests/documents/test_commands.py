@@ -117,11 +117,18 @@ def follow(session: Session, folder: Path, environment: dict[str, str], sources:
         elif block.file and sources and (sources / block.file).exists():
             compare(block.text.partition("\n")[2], (sources / block.file).read_text("utf-8"), place)
         elif block.file:
+            if "/patches/" in block.file and (folder / block.file).exists():  # `packyard new` wrote it
+                compare(_kept(block.text), _kept((folder / block.file).read_text("utf-8")), place)
             (folder / block.file).parent.mkdir(parents=True, exist_ok=True)
             (folder / block.file).write_text(block.text.partition("\n")[2], "utf-8")
         elif block.follows and printed is not None:
             compare(block.text, printed, place)
             printed = None
+
+
+def _kept(text: str) -> str:
+    """Return a patch of `packyard new` without what its author is to change: how the program is started."""
+    return re.sub(r"^(#| *(command|args):).*\n", "", text, flags=re.MULTILINE)
 
 
 def typed(block: Block, folder: Path, environment: dict[str, str], place: str) -> tuple[str | None, Path]:

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import ssl
 import subprocess
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
+from contextlib import AbstractContextManager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from urllib.parse import urlsplit
@@ -44,13 +44,10 @@ class Internet(ThreadingHTTPServer):
         }
 
 
-@contextmanager
-def internet(folder: Path, content: Mapping[str, bytes], hosts: set[str]) -> Iterator[Internet]:
+def internet(folder: Path, content: Mapping[str, bytes], hosts: set[str]) -> AbstractContextManager[Internet]:
     """Answer as long as the block runs, for the hosts of ``content`` and for others, which take uploads."""
     folder.mkdir()
-    server = Internet(folder, content, hosts)
-    with real.answering(server):
-        yield server
+    return real.answering(Internet(folder, content, hosts))
 
 
 class _Handler(BaseHTTPRequestHandler):

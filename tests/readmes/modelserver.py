@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import real
@@ -26,11 +26,8 @@ class ModelServer(ThreadingHTTPServer):
         self.requests: list[dict[str, object]] = []
 
 
-@contextmanager
-def serve(model: str) -> Iterator[ModelServer]:
-    server = ModelServer(model)
-    with real.answering(server):
-        yield server
+def serve(model: str) -> AbstractContextManager[ModelServer]:
+    return real.answering(ModelServer(model))
 
 
 class _Handler(BaseHTTPRequestHandler):

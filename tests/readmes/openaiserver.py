@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import argparse
 import json
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
+from contextlib import AbstractContextManager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import real
@@ -41,12 +41,9 @@ def parse(words: Sequence[str]) -> argparse.Namespace:
     return parser.parse_known_args(words)[0]
 
 
-@contextmanager
-def serve(words: Sequence[str], key: str = "") -> Iterator[OpenAIServer]:
+def serve(words: Sequence[str], key: str = "") -> AbstractContextManager[OpenAIServer]:
     """Have a server on a free port of this machine, whatever its command says."""
-    server = OpenAIServer(words, key)
-    with real.answering(server):
-        yield server
+    return real.answering(OpenAIServer(words, key))
 
 
 class _Handler(BaseHTTPRequestHandler):

@@ -5,7 +5,8 @@ from __future__ import annotations
 import os
 import ssl
 import subprocess
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any
 
@@ -16,18 +17,23 @@ from sharing import buckets, registries
 from sharing.buckets import BucketServer, Opener, opener
 
 
-@pytest.fixture(scope="session")
-def registry3(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """distribution 3."""
-    with registries.distribution(real.pinned_program("registry"), tmp_path_factory.mktemp("registry3")) as host:
-        yield host
+def _serving(serve: Callable[[Path, Path], AbstractContextManager[Any]], find: Callable[[str], Path], name: str) -> Any:
+    """Return the fixture of a server that runs a program with a folder of its own."""
+
+    @pytest.fixture(scope="session")
+    def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
+        with serve(find(name), tmp_path_factory.mktemp(name)) as served:
+            yield served
+
+    return server
 
 
-@pytest.fixture(scope="session")
-def registry2(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """distribution 2.8, which lets only digests be deleted."""
-    with registries.distribution(real.program("docker-registry"), tmp_path_factory.mktemp("registry2")) as host:
-        yield host
+#: distribution 3, and 2.8, which lets only digests be deleted.
+registry3 = _serving(registries.distribution, real.pinned_program, "registry")
+registry2 = _serving(registries.distribution, real.program, "docker-registry")
+#: An S3 server that lets one of many create an object, and one that overwrites whatever it is told.
+versitygw = _serving(buckets.versitygw, real.pinned_program, "versitygw")
+rclone = _serving(buckets.rclone, real.program, "rclone")
 
 
 @pytest.fixture(scope="session")
@@ -35,20 +41,6 @@ def registry_with_referrers() -> Iterator[str]:
     """A registry that lists what refers to an artifact."""
     with registries.with_referrers(real.pinned_program("referrers-registry")) as host:
         yield host
-
-
-@pytest.fixture(scope="session")
-def versitygw(tmp_path_factory: pytest.TempPathFactory) -> Iterator[BucketServer]:
-    """An S3 server that lets one of many create an object."""
-    with buckets.versitygw(real.pinned_program("versitygw"), tmp_path_factory.mktemp("versitygw")) as server:
-        yield server
-
-
-@pytest.fixture(scope="session")
-def rclone(tmp_path_factory: pytest.TempPathFactory) -> Iterator[BucketServer]:
-    """An S3 server that overwrites whatever it is told."""
-    with buckets.rclone(real.program("rclone"), tmp_path_factory.mktemp("rclone")) as server:
-        yield server
 
 
 @pytest.fixture(scope="session")

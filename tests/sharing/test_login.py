@@ -98,8 +98,8 @@ def test_the_entry_of_the_nearest_folder_counts_and_none_of_another_one(home: Ho
         (auth("ada", "s3cr:t\0\0"), ADA),
         (auth("_json_key", '{"key": "a:b\\n"}'), Account(user="_json_key", password='{"key": "a:b\\n"}')),
         ({"auth": f"{auth()['auth'][:5]}\n{auth()['auth'][5:]}\n"}, ADA),
-        ({"identitytoken": "i"}, Account(identity="i")),
-        ({**auth("<token>", ""), "identitytoken": "i"}, Account(user="<token>", identity="i")),
+        ({"identitytoken": "i"}, Account("<token>", "i")),
+        ({**auth("<token>", ""), "identitytoken": "i"}, Account("<token>", "i")),
         (auth("", ""), None),
         ({"auth": 5}, None),
     ],
@@ -132,7 +132,7 @@ ANSWER = """test "$1" = get && cat > "$0.asked" && echo '{"ServerURL": "x", "Use
 def test_a_helper_is_asked_for_the_registry_by_its_name(home: Home, address: str, asked: str) -> None:
     home.helper("cloud", ANSWER % ("<token>", "i"))
     home.write(".docker/config.json", {"credsStore": "cloud"})
-    assert home.find(address) == Account(identity="i")
+    assert home.find(address) == Account("<token>", "i")
     assert (home.folder / "bin/docker-credential-cloud.asked").read_text() == asked
 
 

@@ -52,7 +52,7 @@ def test_is_an_in_toto_statement_in_the_words_of_slsa() -> None:
     found = json.loads(MADE.payload())
     assert found["_type"] == "https://in-toto.io/Statement/v1"
     assert found["predicateType"] == "https://slsa.dev/provenance/v1"
-    digest, manifest = ({"sha256": Digest.of(data).hex} for data in (BUNDLE.data, manifests.bundle(BERT)))
+    digest, manifest = ({"sha256": Digest.of(data).hex} for data in (BUNDLE.data, manifests.bundle(BERT).data))
     assert found["subject"] == [
         {"name": "bert.tar.gz", "digest": digest, "annotations": {"tar": BERT.tar}},
         {"name": "bert", "digest": manifest, "mediaType": "application/vnd.oci.image.manifest.v1+json"},
@@ -67,6 +67,8 @@ def test_is_an_in_toto_statement_in_the_words_of_slsa() -> None:
     assert all(each.keys() & {"uri", "digest"} for each in others)
     details = found["predicate"]["runDetails"]
     assert details["builder"] == {"id": "urn:packyard", "version": {"packyard": __version__}}
+    described, *_ = json.loads(SBOM)["packages"]
+    assert (described["name"], described["versionInfo"]) == ("bert", "1.0")
     assert details["byproducts"] == [{"name": "bert.tar.gz.spdx.json", "digest": {"sha256": Digest.of(SBOM).hex}}]
 
 

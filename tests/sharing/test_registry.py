@@ -113,7 +113,8 @@ def test_a_bundle_is_an_artifact_with_one_layer_and_its_version_is_the_tag(regis
     told: list[str] = []
     for _ in range(2):
         publish(open_store(registry.address), [BERT], Publisher(tell=told.append))
-    assert told == [f"{registry.address}: publish each package from one job at a time, as tags can be overwritten"]
+    once = f"{registry.address}: publish each package from one job at a time, as tags can be overwritten"
+    assert [text for text in told if not text.startswith("not signed")] == [once]
     assert registry.tags("bert") == ["1.2.0_-cpu"]
     assert registry.tags("index") == ["bert"]
     manifest = json.loads(registry.manifest("bert", "1.2.0_-cpu"))
@@ -288,9 +289,7 @@ def test_an_interrupted_publish_leaves_nothing_wrong_and_is_completed_by_the_nex
         referring = [data for _, data in registry.manifests.values() if b"spdx" in data]
         assert referring or not registry.tags("bert"), "what has its tag is whole"
         publish(open_store(registry.address), [bundle()], attest=said)
-        assert open_store(registry.address).list("") == [
-            f"1.0/bert.tar.gz{end}" for end in ("", ".sha256", ".spdx.json")
-        ]
+        assert open_store(registry.address).list("") == [f"1.0/bert.tar.gz{end}" for end in ("", ".spdx.json")]
         if count < fail_at:
             return
     raise AssertionError("it takes too many requests")
@@ -309,7 +308,8 @@ def test_an_expired_login_keeps_nobody_from_what_is_public(refuses: int, tmp_pat
         store = open_store(registry.address, tell=told.append)
         assert fetch(store, "bert") == bundle()
         assert told == [
-            f"the login is refused, and not used (HTTP {refuses}): log in again, or out: docker login {registry.host}"
+            f"your login is refused (HTTP {refuses}), so it is not used (renew it: docker login {registry.host}; "
+            f"or remove it: docker logout {registry.host})"
         ]
         with pytest.raises(DeniedError, match=r"access denied .*docker login"):
             publish(store, [bundle("gpt-2")])

@@ -9,13 +9,9 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-from collections.abc import Iterator
-from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from threading import Event
 from urllib.parse import unquote, urlsplit
-
-import real
 
 COMMIT = "0123456789abcdef0123456789abcdef01234567"
 _HEX = "[0-9a-f]{40}"
@@ -40,13 +36,6 @@ class Hub(ThreadingHTTPServer):
     @property
     def address(self) -> str:
         return f"http://{self.server_address[0]}:{self.server_port}"
-
-
-@contextmanager
-def serve(name: str, files: dict[str, bytes]) -> Iterator[Hub]:
-    hub = Hub(name, dict(files))
-    with real.answering(hub):
-        yield hub
 
 
 class _Handler(BaseHTTPRequestHandler):

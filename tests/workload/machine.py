@@ -66,11 +66,8 @@ class Container:
     def terminate(self) -> None:
         """Send SIGTERM to the first process, as a kubelet does."""
         with suppress(ProcessLookupError, FileNotFoundError):
-            os.kill(int(self.first()), signal.SIGTERM)
-
-    def first(self) -> str:
-        """Return the number that this machine knows the first process by."""
-        return Path(f"/proc/{self.process.pid}/task/{self.process.pid}/children").read_text().split()[0]
+            children = Path(f"/proc/{self.process.pid}/task/{self.process.pid}/children").read_text()
+            os.kill(int(children.split()[0]), signal.SIGTERM)
 
 
 class Pod:
@@ -98,9 +95,9 @@ class Pod:
     def records_dir(self, container: str) -> Path:
         return self.folder / "records" / container
 
-    def records(self, container: str = "") -> list[dict[str, Any]]:
-        """Return what the stand-ins in a container noted, the first unless it is named."""
-        folder = self.records_dir(container or self.described["spec"]["containers"][0]["name"])
+    def records(self) -> list[dict[str, Any]]:
+        """Return what the stand-ins in the first container noted."""
+        folder = self.records_dir(self.described["spec"]["containers"][0]["name"])
         return [json.loads(file.read_bytes()) for file in sorted(folder.glob("*.json"))]
 
     @property
@@ -140,8 +137,7 @@ class Network:
 
     def ip(self, *lines: str) -> None:
         """Configure it."""
-        command = [*self.enter(), program("ip"), "-batch", "-"]
-        subprocess.run(command, input="\n".join(lines), text=True, check=True)
+        subprocess.run([*self.enter(), program("ip"), "-batch", "-"], input="\n".join(lines), text=True, check=True)
 
     def close(self) -> None:
         self._process.kill()
@@ -189,8 +185,11 @@ class Machine:
             (self.image_dir / str(folder).lstrip("/")).mkdir(parents=True, exist_ok=True)
 
     def storage(self, volume: Object) -> Path:
-        """Return the folder that stands for a claim, an export or a directory of the node: one for each source."""
-        return volumes.storage(self.folder / "storage", volume)
+        """Return the folder that stands for a claim."""
+        name = json.dumps(volume[volumes.STORAGE], sort_keys=True).translate(str.maketrans('/"{} ', "_____"))
+        folder = self.folder / "storage" / name
+        folder.mkdir(parents=True, exist_ok=True)
+        return folder
 
     def store(self, pod: Object, path: str, files: Mapping[str, bytes]) -> None:
         """Put files where a container of a pod sees a path of its storage."""
@@ -198,7 +197,7 @@ class Machine:
         containers = [*pod["spec"].get("initContainers", ()), *pod["spec"]["containers"]]
         for mount in [mount for container in containers for mount in container.get("volumeMounts", ())]:
             volume = by_name[mount["name"]]
-            if _lies_in(path, mount) and volumes.source(volume) in volumes.STORAGE:
+            if _lies_in(path, mount) and volumes.STORAGE in volume:
                 below = Path(path).relative_to(mount["mountPath"])
                 folder = self.storage(volume) / mount.get("subPath", "") / below
                 folder.mkdir(parents=True, exist_ok=True)
@@ -218,8 +217,8 @@ class Machine:
         pod.network.ip(f"addr add {address}/16 dev eth0", "link set eth0 up", "link set lo up")
         spec = described["spec"]
         for each in spec.get("volumes", []):
-            is_storage = volumes.source(each) in volumes.STORAGE
-            pod.volumes[each["name"]] = self.storage(each) if is_storage else pod.folder / "volumes" / each["name"]
+            own = pod.folder / "volumes" / each["name"]
+            pod.volumes[each["name"]] = self.storage(each) if volumes.STORAGE in each else own
             volumes.lay(each, described, self.objects, pod.volumes[each["name"]])
         self._tell_names()
         for container in spec.get("initContainers", []):
@@ -286,12 +285,8 @@ class Machine:
         variables = environment.environment(container, pod.described, self.objects)
         root, cwd = folder / "root", container.get("workingDir", "/")
         layers = f"lowerdir=/,upperdir={root}/upper,workdir={root}/work"
-        yield from (
-            "set -e",
-            "export PATH=/usr/sbin:/usr/bin:/sbin:/bin",
-            f"mkdir {root}",
-            f"mount -t tmpfs tmpfs {root}",
-        )
+        yield from ("set -e", "export PATH=/usr/sbin:/usr/bin:/sbin:/bin")
+        yield from (f"mkdir {root}", f"mount -t tmpfs tmpfs {root}")
         yield from (f"mkdir {root}/work {root}/root", f"cp -a {self.image_dir} {root}/upper")
         root /= "root"
         yield from (f"mount -t overlay overlay -o {layers} {root}", f"mount -t proc proc {root}/proc")
@@ -304,22 +299,15 @@ class Machine:
             here = pod.volumes[mount["name"]] / mount.get("subPath", "")
             if not here.exists():
                 here.mkdir(parents=True, mode=pod.volumes[mount["name"]].stat().st_mode & 0o7777)
-            read_only = mount.get("readOnly") or volumes.is_read_only(by_name[mount["name"]])
+            read_only = mount.get("readOnly") or volumes.source(by_name[mount["name"]]) in volumes.WRITTEN
             yield from _bind(here, root / mount["mountPath"].lstrip("/"), "ro" if read_only else "")
         yield f"mkdir -p {shlex.quote(str(root / cwd.lstrip('/')))}"
         if context.get("readOnlyRootFilesystem"):
             yield f"mount -o remount,ro {root}"
         kept = "".join(f",+{name.lower()}" for name in context.get("capabilities", {}).get("add", []))
-        groups = [context["fsGroup"]] if "fsGroup" in context else []
-        words = [
-            "setpriv",
-            "--pdeathsig=KILL",
-            f"--reuid={user}",
-            f"--regid={group}",
-            f"--bounding-set=-all{kept}",
-            "--no-new-privs",
-        ]
-        words += [f"--groups={','.join(map(str, groups))}" if groups else "--clear-groups", "--inh-caps=-all"]
+        groups = f"--groups={context['fsGroup']}" if "fsGroup" in context else "--clear-groups"
+        words = ["setpriv", "--pdeathsig=KILL", f"--reuid={user}", f"--regid={group}", groups]
+        words += [f"--bounding-set=-all{kept}", "--inh-caps=-all", "--no-new-privs"]
         variables = {"PATH": PATH, "HOSTNAME": pod.hostname, "HOME": "/", **variables}
         words += ["env", "-i", "-C", cwd, *(f"{name}={value}" for name, value in variables.items())]
         yield f"exec chroot {root} {shlex.join([*words, *environment.words(container, variables)])}"

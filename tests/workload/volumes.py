@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -11,25 +10,14 @@ from workload import environment
 from workload.environment import Object
 
 #: Storage that outlives the pod, and that two pods may share.
-STORAGE = ("persistentVolumeClaim",)
-_WRITTEN = ("configMap", "secret", "downwardAPI")
+STORAGE = "persistentVolumeClaim"
+#: What a kubelet writes, and a container only reads.
+WRITTEN = ("configMap", "secret", "downwardAPI")
 
 
 def source(volume: Object) -> str:
     """Return the kind of a volume: the one field beside its name."""
     return next((key for key in volume if key != "name"), "emptyDir")
-
-
-def is_read_only(volume: Object) -> bool:
-    return source(volume) in _WRITTEN
-
-
-def storage(folder: Path, volume: Object) -> Path:
-    """Return the folder below another that stands for a claim."""
-    name = json.dumps(volume[source(volume)], sort_keys=True).translate(str.maketrans('/"{} ', "_____"))
-    made = folder / f"{source(volume)}-{name}"
-    made.mkdir(parents=True, exist_ok=True)
-    return made
 
 
 def lay(volume: Object, pod: Object, objects: Sequence[Object], folder: Path) -> None:
@@ -38,7 +26,7 @@ def lay(volume: Object, pod: Object, objects: Sequence[Object], folder: Path) ->
     folder.mkdir(parents=True, exist_ok=True)
     if kind == "emptyDir":
         folder.chmod(0o777)
-    elif kind in _WRITTEN:
+    elif kind in WRITTEN:
         for path, content, mode in _files(kind, volume[kind], volume[kind].get("defaultMode", 0o644), pod, objects):
             (folder / path).parent.mkdir(parents=True, exist_ok=True)
             (folder / path).write_bytes(content)
@@ -48,7 +36,7 @@ def lay(volume: Object, pod: Object, objects: Sequence[Object], folder: Path) ->
             os.lchown(each, -1, context["fsGroup"])
             added = 0o2550 if each.is_dir() else 0o440
             if not each.is_symlink():
-                each.chmod(each.stat().st_mode | (added if kind in _WRITTEN else added | 0o220))
+                each.chmod(each.stat().st_mode | (added if kind in WRITTEN else added | 0o220))
 
 
 def _files(

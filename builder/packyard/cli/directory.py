@@ -9,7 +9,6 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from pathlib import Path
-from shlex import quote
 from typing import TYPE_CHECKING
 
 from packyard.core.errors import InputError, PackyardError, Problem, UsageError, suggest
@@ -74,17 +73,20 @@ def find(words: Sequence[str], names: Names | None = None) -> tuple[Path, list[s
 
 def refusal(word: str, what: str = "", names: Names | None = None) -> InputError:
     """Return the error for a word that names no folder, and nothing else that is known here."""
-    where = f", nor {what} of the package here" if what else ""
+    fault = f"is neither a directory nor {what} of the package here" if what else "is not a directory"
     hint = "" if "/" in word else suggest(word, _known(names))
     if Path(word).exists():
         hint = hint or f"its folder is {Path(word).parent}"
     elif not word.startswith(("/", ".")):
         hint = hint or _way_to_package(*word.partition("/"))
-    return InputError(Problem(f"is not a directory{where}", file=word, hint=hint))
+    return InputError(Problem(fault, file=word, hint=hint))
 
 
 def _way_to_package(name: str, slash: str, rest: str) -> str:
     """Say where a package may be that is not here: in a folder below, or in a channel."""
+
+    from shlex import quote
+
     from packyard.using.options import usecases  # most words are folders
 
     below = usecases.packages(_HERE)
@@ -112,6 +114,8 @@ def only(words: Sequence[str], verb: str) -> Path:
     """Return DIR for a verb that takes nothing else."""
     directory, rest = split(words, "", None)
     if rest:
+        from shlex import quote
+
         hint = f"type packyard {verb} {quote(str(directory))}"
         raise UsageError(f"packyard {verb}: unexpected argument {rest[0]!r} after DIR; {hint}")
     return directory
@@ -130,13 +134,15 @@ def values(words: Sequence[str], verb: str) -> dict[str, list[str]]:
 
 def _misread(word: str, words: Sequence[str], verb: str) -> str:
     """Say what is wrong with a word that is not NAME=VALUE, and what was probably meant."""
+    from shlex import quote
+
     typed = " ".join(map(quote, words))
     if (joined := typed.replace(" =", "=").replace("= ", "=")) != typed:
         return f"there are blanks around =; type {joined}"
     from packyard.using.options import usecases  # most words are NAME=VALUE
 
     if os.path.isdir(word) or usecases.find(word):  # noqa: PTH112  # a text
-        others = " ".join(quote(each) for each in words if each is not word)
+        others = " ".join(quote(part) for part in words if part is not word)
         return f"DIR goes first; type packyard {verb} {quote(word)} {others}"
     return f"{word!r} must be NAME=VALUE; packyard {verb} --help shows the usage"
 

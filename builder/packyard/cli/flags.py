@@ -136,9 +136,9 @@ class Declared:
             raise UsageError(self._unknown(f"--{name}", flags))
 
     def _unknown(self, flag: str, flags: Flags) -> str:
-        told = unknown(flag, self.offered(), "NAME=VALUE")
-        is_bare = flags.arguments and told.endswith(repr(flag))
-        return f"{told} (before values that begin with -, type --)" if is_bare else told
+        message = unknown(flag, self.offered(), "NAME=VALUE")
+        is_bare = flags.arguments and message.endswith(repr(flag))
+        return f"{message} (before values that begin with -, type --)" if is_bare else message
 
     def _switch(self, name: str, text: str) -> bool:
         if text not in _TRUE | _FALSE:

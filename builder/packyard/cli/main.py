@@ -95,6 +95,8 @@ def run(words: list[str]) -> int:
 
 
 def _unknown(word: str) -> str:
+    if word in ("login", "logout"):
+        return f"packyard: no verb {word!r}: a registry is asked as ~/.docker/config.json says; type docker {word} HOST"
     if word in FOREIGN:
         return f"packyard: no verb {word!r}; type packyard {FOREIGN[word]}"
     hint = suggest(word, FLAGS if word.startswith("-") else VERBS)

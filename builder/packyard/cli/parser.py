@@ -19,7 +19,7 @@ class Formatter(argparse.RawDescriptionHelpFormatter):
 
     def _fill_text(self, text: str, width: int, _indent: str) -> str:
         paragraphs = text.strip().split("\n\n")
-        return "\n\n".join(each if "  " in each else fill(each, width, break_on_hyphens=False) for each in paragraphs)
+        return "\n\n".join(item if "  " in item else fill(item, width, break_on_hyphens=False) for item in paragraphs)
 
     def _format_action_invocation(self, action: argparse.Action) -> str:
         """Name the value of a flag once: ``-o, --output {text,json}``."""

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from shlex import quote
 
@@ -109,12 +109,12 @@ def trust(address: str) -> Trust:
     ring = keyring()
     if trusted := ring.trusted(address):
         return Trust.of(*trusted, channel=masked(address))
-    return Trust.of(*ring.own(), channel=masked(address)).optional()
+    return replace(Trust.of(*ring.own(), channel=masked(address)), is_optional=True, is_own=True)
 
 
 def trusted_anywhere() -> Trust:
     """Return whom the user trusts for any channel: of a file from anywhere, none of them is required."""
-    return Trust.of(*(each for channel in keyring().channels() for each in channel.signatories)).optional()
+    return Trust.of(*(signatory for channel in keyring().channels() for signatory in channel.signatories)).optional()
 
 
 def memory(address: str) -> Memory:

@@ -59,12 +59,6 @@ def publisher(address: str, name: str | None, *, is_trial: bool = False) -> Publ
     return Publisher(key=chosen, trusted=preferences.trust(address), memory=memory, tell=output.note)
 
 
-def tell_unsigned(by: Publisher) -> None:
-    """Say of what was written that nobody signed it, where that is so."""
-    if not by.key:
-        output.note("not signed: nobody can tell who published it; to sign the next time: packyard keys new NAME")
-
-
 def passphrase(file: str) -> bytes:
     """Return the passphrase of a private key."""
     return (os.environ.get(PASSPHRASE) or _ask(f"Passphrase of {file}: ", f"set {PASSPHRASE}")).encode()

@@ -74,7 +74,6 @@ _MEANT = {
     "lint": "validate",
     "list": "ls",
     "list --from CHANNEL": "channel repo",
-    "list --from oci://HOST/PATH": "login",
     "list WORD": "search",
     "logs RUN": "log",
     "logs RUN --events": "events",

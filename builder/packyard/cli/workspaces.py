@@ -19,6 +19,7 @@ from packyard.core.bundle.reference import Reference
 from packyard.core.errors import ConflictError, InputError, Problem
 from packyard.core.files import regular
 from packyard.core.files.paths import WORKSPACE
+from packyard.writing.checks.finding import Finding
 from packyard.writing.source import library, workspace
 from packyard.writing.source.library import Entry
 from packyard.writing.source.workspace import Workspace
@@ -99,10 +100,10 @@ def _fetch(entry: Entry) -> Bundle:
     return bundle
 
 
-def tell_warnings(count: int) -> None:
-    """Say how many warnings lint has of what was built."""
-    if count:
-        output.note(f"{output.counted(count, 'warning')} by packyard lint")
+def tell_warnings(warnings: Sequence[Finding]) -> None:
+    """Say what lint warns of in what was built."""
+    for finding in warnings:
+        output.warning(finding.said)
 
 
 def add_jobs(parser: argparse.ArgumentParser) -> None:

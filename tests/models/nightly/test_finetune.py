@@ -19,7 +19,7 @@ from pathlib import Path
 
 import pytest
 
-from catalogue.usecases import CATALOGUE, PACKAGES
+from catalogue.usecases import CATALOGUE
 from real import free_port, path_with, pinned_program, program
 from workload import catalogue, controllers
 from workload.environment import Object
@@ -29,7 +29,6 @@ from workload.models import tensors
 PYTHON = os.environ.get("PACKYARD_TORCH", "")
 NewMachine = Callable[[list[Object]], Machine]
 
-USE_CASES = {f"{item.name}/{use_case.path}": (item, use_case) for item in PACKAGES for use_case in item.use_cases}
 SINGLE_NODE = "single-node/user-allocated-pvc"
 BUCKET = "single-node-bucket/object-storage"
 MULTI_NODE = [f"multi-node-{kind}/user-allocated-pvc" for kind in ("job-set", "train-job")]
@@ -414,7 +413,7 @@ class Run:
 def set_objects(path: str, **values: object) -> list[Object]:
     chosen: dict[str, object] = {"MODEL_PATH": "/models/tiny", "GPUS": 1, "MAX_LENGTH": 128, "LORA_RANK": 4}
     chosen |= {"LEARNING_RATE": "0.01", "BATCH_SIZE": 2, "CHECKPOINT_STEPS": 5, "TRAIN_EPOCHS": 8}
-    objects = catalogue.set_objects(*USE_CASES[f"llm-finetune/{path}"], **chosen | values)
+    objects = catalogue.set_objects(*catalogue.USE_CASES[f"llm-finetune/{path}"], **chosen | values)
     for item in objects:
         if "LORA_RANK" in item.get("data", {}):
             item["data"] |= {"DEVICE": "cpu", "HF_HUB_OFFLINE": "1", "TRAINER_ARGUMENTS": "{logging_steps: 1}"}
@@ -505,7 +504,7 @@ def keys(name: str) -> Object:
 
 
 def test_a_first_run_learns_with_nothing_set(new_machine: NewMachine) -> None:
-    run = Run(new_machine([]), catalogue.set_objects(*USE_CASES["llm-finetune/first-run/none"]))
+    run = Run(new_machine([]), catalogue.set_objects(*catalogue.USE_CASES["llm-finetune/first-run/none"]))
     assert run.pods[0].wait() == 0, run.log
     found = losses(run.log)
     assert found[max(found)] < found[1] / 2

@@ -98,7 +98,7 @@ def test_what_clusters_need_is_installed_as_readmes_say(web_dir: Path, tmp_path:
     plane = tmp_path / "plane"
     brought: dict[str, set[str]] = {}
     with (
-        shared.use(plane, "-m", "controlplane.service", "bare", str(plane)),
+        shared.use(plane, "bare"),
         internet(tmp_path / "internet", content, set()) as hosts,
     ):
         api = Api(plane)

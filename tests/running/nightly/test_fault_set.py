@@ -30,10 +30,8 @@ _PATIENCE = 60  # seconds until a fault shows
 def plane(shared_dir: Path) -> Iterator[Api]:
     """A control plane of its own: some faults are of the whole cluster."""
     folder = shared_dir / "fault-plane"
-    with shared.use(folder, "-m", "controlplane.service", "api", str(folder)):
-        inside = folder / "controllers"
-        with shared.use(inside, "-m", "controlplane.service", "controllers", str(inside)):
-            yield Api(folder)
+    with shared.use(folder, "api"), shared.use(folder / "jobs", "jobs"), shared.use(folder / "operators", "operators"):
+        yield Api(folder)
 
 
 @pytest.fixture

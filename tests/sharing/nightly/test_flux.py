@@ -40,7 +40,7 @@ def flux(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Api]:
     program = real.trust_program("source-controller")
     real.pinned_program("kubernetes")
     folder = tmp_path_factory.mktemp("flux")
-    with shared.use(folder, "-m", "controlplane.service", "bare", str(folder)):
+    with shared.use(folder, "bare"):
         api = Api(folder)
         for file in sorted((real.TOOLS / "source-controller-definitions").glob("*.yaml")):
             definition = yaml.safe_load(file.read_bytes())

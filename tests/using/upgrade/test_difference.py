@@ -4,14 +4,11 @@ from __future__ import annotations
 
 import pytest
 
+import tiny
 from packyard.using.upgrade.change import Change
 from packyard.using.upgrade.difference import compare
 
-KRMFILE = """\
-apiVersion: config.k8s.io/v1alpha1
-kind: Krmfile
-openAPI:
-  definitions:
+KRMFILE = tiny.krmfile("""\
     io.k8s.cli.setters.WORKERS:
       type: integer
       minimum: 1
@@ -27,7 +24,7 @@ openAPI:
 rules:
 - rule: WORKERS < 9
   message: the queue takes eight
-"""
+""")
 JOB = """\
 apiVersion: batch/v1
 kind: Job

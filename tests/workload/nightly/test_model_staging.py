@@ -19,7 +19,6 @@ import yaml
 
 import real
 from sharing import buckets, registries
-from workload import hub
 from workload.hub import COMMIT, Hub
 from workload.machine import PATIENCE, running
 
@@ -41,7 +40,7 @@ Done = subprocess.CompletedProcess[str]
 
 @pytest.fixture
 def team_hub() -> Iterator[Hub]:
-    with hub.serve(_NAME, {**_COPIED, "README.md": b"# A model"}) as server:
+    with real.answering(Hub(_NAME, {**_COPIED, "README.md": b"# A model"})) as server:
         yield server
 
 
@@ -165,7 +164,7 @@ def test_a_renamed_and_gated_repository_is_copied_and_its_token_reaches_no_other
     team_hub: Hub, target: Path
 ) -> None:
     team_hub.token, team_hub.former_name = "hf_secret", "team/old"
-    with hub.serve(_NAME, team_hub.files) as other:
+    with real.answering(Hub(_NAME, team_hub.files)) as other:
         team_hub.elsewhere = other.address.replace("127.0.0.1", "localhost")
         refused = from_hub(team_hub, target, "hf://team/old")
         done = from_hub(team_hub, target, "hf://team/old", HF_TOKEN="hf_secret")
@@ -259,43 +258,31 @@ def test_rclone_copies_a_prefix_of_a_bucket(tmp_path: Path, target: Path, sums: 
         assert (wrong.returncode, "SignatureDoesNotMatch" in wrong.stderr) == (1, True)
 
 
-def test_oras_copies_an_artifact_with_a_layer_for_each_file(tmp_path: Path, target: Path) -> None:
+def test_oras_copies_an_artifact_whose_layers_oras_or_modelpack_names(tmp_path: Path, target: Path) -> None:
     folder = tmp_path / "pushed"
     write(folder, {**_COPIED, "modeling.py": b"print()"})
     with registries.distribution(real.pinned_program("registry"), tmp_path) as address:
         host = address.replace("127.0.0.1", "localhost")  # which oras asks without TLS
-        words = [real.pinned_program("oras"), "push", f"{host}/team/llm:1", *_COPIED, "modeling.py"]
-        subprocess.run(words, cwd=folder, check=True, capture_output=True)
+
+        def oras(*words: str, given: bytes = b"") -> bytes:
+            command = [str(real.pinned_program("oras")), *words]
+            return subprocess.run(command, cwd=folder, input=given, check=True, stdout=subprocess.PIPE).stdout
+
+        oras("push", f"{host}/team/llm:1", *_COPIED, "modeling.py")
         done = by_option("from-registry", f"oci://{host}/team/llm:1", target)
         assert done.returncode == 0, done.stderr
         version = json.loads((target / ".staged").read_text())["version"]
         by_digest = tmp_path / "storage/models/by-digest"
         assert by_option("from-registry", f"oci://{host}/team/llm@{version}", by_digest).returncode == 0
-        words[2:] = [f"{host}/team/llm:folder", "./"]
-        subprocess.run(words, cwd=folder, check=True, capture_output=True)
+        manifest = oras("manifest", "fetch", f"{host}/team/llm:1")
+        modelpack = manifest.replace(b"org.opencontainers.image.title", b"org.cncf.model.filepath")
+        oras("manifest", "push", f"{host}/team/llm:modelpack", "-", given=modelpack)
+        by_path = tmp_path / "storage/models/by-path"
+        assert by_option("from-registry", f"oci://{host}/team/llm:modelpack", by_path).returncode == 0
+        oras("push", f"{host}/team/llm:folder", "./")
         refused = by_option("from-registry", f"oci://{host}/team/llm:folder", tmp_path / "storage/models/folder")
         absent = by_option("from-registry", f"oci://{host}/team/llm:none", tmp_path / "storage/models/none")
-    assert read(target) == read(by_digest) == _COPIED
+    assert read(target) == read(by_digest) == read(by_path) == _COPIED
     assert "left out: modeling.py" in done.stdout
     assert (refused.returncode, "is not a file: push each file as a layer" in refused.stderr) == (1, True)
     assert (absent.returncode, "not found" in absent.stderr) == (1, True)
-
-
-def test_oras_copies_a_model_that_was_pushed_by_modelpacks_annotations(tmp_path: Path, target: Path) -> None:
-    with registries.distribution(real.pinned_program("registry"), tmp_path) as address:
-        host = address.replace("127.0.0.1", "localhost")  # which oras asks without TLS
-        oras = str(real.pinned_program("oras"))
-        layers = []
-        for name, data in _COPIED.items():
-            digest = f"sha256:{hashlib.sha256(data).hexdigest()}"
-            words = [oras, "blob", "push", f"{host}/team/llm@{digest}", "-"]
-            subprocess.run([*words, "--size", str(len(data))], input=data, check=True, capture_output=True)
-            layer = {"mediaType": "application/vnd.cncf.model.weight.v1.raw", "digest": digest, "size": len(data)}
-            layers.append({**layer, "annotations": {"org.cncf.model.filepath": name}})
-        empty = {"mediaType": "application/vnd.oci.empty.v1+json", "digest": layers[-1]["digest"], "size": 2}
-        manifest = {"schemaVersion": 2, "mediaType": "application/vnd.oci.image.manifest.v1+json"}
-        manifest |= {"config": empty, "layers": layers}
-        words = [oras, "manifest", "push", f"{host}/team/llm:1", "-"]
-        subprocess.run(words, input=json.dumps(manifest).encode(), check=True, capture_output=True)
-        done = by_option("from-registry", f"oci://{host}/team/llm:1", target)
-    assert (done.returncode, read(target)) == (0, _COPIED), done.stderr

@@ -21,13 +21,10 @@ spec:
   - name: web
     image: nginx:1.25 # {"$openapi":"IMAGE"}
 """
-KRMFILE = """apiVersion: config.k8s.io/v1alpha1
-kind: Krmfile
-openAPI:
-  definitions:
+KRMFILE = tiny.krmfile("""\
     io.k8s.cli.setters.RUN: {description: Name., x-k8s-cli: {setter: {name: RUN, value: web}}}
     io.k8s.cli.setters.IMAGE: {x-k8s-cli: {setter: {name: IMAGE, value: "nginx:1.25"}}}
-"""
+""")
 FLAT = "resources: [pod.yaml]\n"
 
 

@@ -40,17 +40,14 @@ spec:
     args:
     - --host=three # {"$openapi":"ARG"}
 """
-DEFINED = """apiVersion: config.k8s.io/v1alpha1
-kind: Krmfile
-openAPI:
-  definitions:
+DEFINED = tiny.krmfile("""\
     io.k8s.cli.setters.HOST: {x-k8s-cli: {setter: {name: HOST, value: two}}}
     io.k8s.cli.setters.TAG: {description: The tag., x-k8s-cli: {setter: {name: TAG, value: "1.28"}}}
     io.k8s.cli.substitutions.IMAGE: {x-k8s-cli: {substitution: {name: IMAGE, pattern: "hub.example/web:TAG", values: [
       {marker: TAG, ref: '#/definitions/io.k8s.cli.setters.TAG'}]}}}
     io.k8s.cli.substitutions.ARG: {x-k8s-cli: {substitution: {name: ARG, pattern: "--host=HOST", values: [
       {marker: HOST, ref: '#/definitions/io.k8s.cli.setters.HOST'}]}}}
-"""
+""")
 DRIFT = {"kustomization.yaml": FLAT, "web.yaml": DRIFTED, "Krmfile": DEFINED}
 
 

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
 from collections.abc import Sequence
 from hashlib import sha256
 from pathlib import Path
 
 import pytest
+import yaml
 
 import real
 import sample
@@ -81,7 +83,6 @@ def test_what_is_written_is_short_and_says_what_was_asked(catalogue: Path) -> No
     assert (package / "package.yaml").read_text() == (
         "apiVersion: packyard/v1\n"
         "kind: Package\n"
-        "model: {name: hello, framework: none, category: none, precision: none, mode: training}\n"
         "useCases:\n"
         "  single-node:\n"
         "    base: single-node\n"
@@ -92,8 +93,45 @@ def test_what_is_written_is_short_and_says_what_was_asked(catalogue: Path) -> No
         "    storage: [user-allocated-pvc]\n"
         "    patches: [patches/many.yaml]\n"
     )
-    assert "command: null\n" in (package / "patches/single-node.yaml").read_text(), "the image's own"
-    assert "    args: [python3, main.py]\n" in (package / "patches/many.yaml").read_text()
+    assert "    command: [python3, main.py]\n    args: []\n" in (package / "patches/single-node.yaml").read_text()
+    assert "    args: []\n" in (package / "patches/many.yaml").read_text()
+
+
+def test_what_is_written_builds_what_the_base_says_and_generic_bases_take_the_options_of_pods(tmp_path: Path) -> None:
+    done("init", tmp_path)
+    own = tmp_path / "bases/own/cron-job.yaml"
+    tiny.write(own.with_name("kustomization.yaml"), "# Runs at night.\nresources: [cron-job.yaml]\n")
+    tiny.write(own, tiny.text("cron-job.yaml"))
+    new(tmp_path, "--base", "job", "--base", "deployment", "--base", "own", "--base", "mpi-job", *CLAIM)
+    here = workspace.read(tmp_path)
+    made = compose_draft(here, "1", "hello").composed
+    for path in (tmp_path / "packages/hello/patches").iterdir():
+        path.unlink()
+    package = tmp_path / "packages/hello/package.yaml"
+    package.write_text(re.sub(r"    patches: .*\n", "", package.read_text()))
+    bare = compose_draft(workspace.read(tmp_path), "1", "hello").composed
+    assert made is not None
+    assert bare is not None
+    for path, data in bare.files.items():
+        assert [*yaml.safe_load_all(made.files[path])] == [*yaml.safe_load_all(data)] or not path.endswith(".yaml")
+    misfits = made.options.misfits
+    for option in ("gpus", "environment", "writable-root", "node-pool", "scheduling", "pull-secret"):
+        assert {*misfits.get(option, {})} <= ({"own/user-allocated-pvc"} if option == "pull-secret" else set()), option
+
+
+def test_a_package_without_a_description_gets_a_warning_at_the_line_for_it(tmp_path: Path) -> None:
+    done("init", tmp_path)
+    at = f"{new(tmp_path, '--base', 'job')}/docs/10-description.md:1: "
+    for words in (["test"], ["build", "--version", "1", "--to", tmp_path / "out"]):
+        _, _, said = tiny.run(*words, "--workspace", tmp_path)
+        warned = [line for line in said.splitlines() if line.startswith("warning: ")]
+        assert [line.partition(" (")[0] for line in warned] == [
+            f"warning: {at}the package has no description [no-description]"
+        ]
+    done("new", "two", "--workspace", tmp_path, "--base", "job", "--description", "Says {{ 1 }}.")
+    assert tiny.run("lint", "two", "--workspace", tmp_path)[1] == ""
+    tiny.replace(tmp_path / "packages/two/package.yaml", "useCases:", "model: {mode: train}\nuseCases:")
+    assert "mode: must be training or inference, not 'train'" in tiny.run("lint", "two", "--workspace", tmp_path)[1]
 
 
 def test_what_does_not_fit_is_refused_with_what_would(catalogue: Path) -> None:
@@ -112,7 +150,7 @@ def test_what_does_not_fit_is_refused_with_what_would(catalogue: Path) -> None:
 def test_on_a_terminal_it_asks_and_asks_again(catalogue: Path) -> None:
     answers = [
         ("what it runs", "jbo"),
-        ("'jbo' is no base, and no number from 1 to", "7"),
+        ("'jbo' is neither a base nor a number from 1 to", "7"),
         ("base", "jbo"),
         ("no base 'jbo' (did you mean 'job'?)", "job"),
         ("storage [none]", "clam"),

@@ -104,15 +104,11 @@ def test_variables_of_kustomize_and_keys_of_generated_maps_are_known(found: Lint
     assert [each for each in found(files) if "undefined" in each] == []
 
 
-KRMFILE = """\
-apiVersion: config.k8s.io/v1alpha1
-kind: Krmfile
-openAPI:
-  definitions:
+KRMFILE = tiny.krmfile("""\
     io.k8s.cli.setters.REPLICAS:
       description: How many.
       x-k8s-cli: {setter: {name: REPLICAS, value: "1"}}
-"""
+""")
 
 
 def test_a_setter_is_not_unused_where_a_file_is_still_empty(found: Lint) -> None:

@@ -8,18 +8,14 @@ import pytest
 
 import tiny
 
-KRMFILE = """\
-apiVersion: config.k8s.io/v1alpha1
-kind: Krmfile
-openAPI:
-  definitions:
+KRMFILE = tiny.krmfile("""\
     # Required: the size.
     io.k8s.cli.setters.SIZE:
       description: How much.
       example: "3"
       pattern: ^([0-9]+)?$
       x-k8s-cli: {setter: {name: SIZE, value: "", required: true}}
-"""
+""")
 
 
 @pytest.fixture

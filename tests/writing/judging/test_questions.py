@@ -41,7 +41,7 @@ def test_warnings_of_lint_are_told_once_and_pass(workspace: Path, tmp_path: Path
         assert warning.endswith("[no-labels]")
     done = packyard("publish", "--version", "1.0", "--to", tmp_path / "channel", cwd=workspace)
     assert done.returncode == 0, done.stderr
-    assert "1 warning by packyard lint\n" in done.stderr
+    assert f"{warning}\n" in done.stderr
 
 
 def test_a_whole_workspace_fails_on_what_lint_refuses_of_it(workspace: Path) -> None:

@@ -123,7 +123,7 @@ def test_an_order_that_cannot_be_kept_is_refused_once(tree: Path, change: str, e
         ("look/inside -> one/claim/x", "1:1: useCases: one/claim/x lies inside another use case"),
         ("look/inside -> Look", "13:9: useCases.Look: must be lower case words"),
         ("one process in each worker -> ''", "5:16: moved.SLOTS: is empty"),
-        ("mode: training -> modes: training", "3:8: model.mode: is missing"),
+        ("mode: training -> modes: training", "3:87: model.modes: is not a known key (did you mean 'mode'?)"),
         ("useCases: -> uses:", "1:1: useCases: is missing"),
         (
             "useCases: -> rules: [{rule: A > 1, message: more}]\nuseCases:",

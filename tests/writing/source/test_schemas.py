@@ -12,6 +12,7 @@ import pytest
 import yaml
 
 import real
+import tiny
 from packyard.core.errors import PackyardError
 from packyard.core.work.memo import Memo
 from packyard.core.yaml.document import source_of
@@ -22,11 +23,7 @@ from packyard.using.setters.rules import rule
 from packyard.writing.source import pod_patch, required, schemas
 from writing.source import everyfield
 
-KRMFILE = """\
-apiVersion: config.k8s.io/v1alpha1
-kind: Krmfile
-openAPI:
-  definitions:
+KRMFILE = tiny.krmfile("""\
     io.k8s.cli.setters.A:
       type: integer
       minimum: 1
@@ -44,7 +41,7 @@ openAPI:
           values: [{marker: "${A}", ref: "#/definitions/io.k8s.cli.setters.A"}]
 rules:
 - {rule: A < 9, message: Few.}
-"""
+""")
 PODS = """\
 apiVersion: packyard/v1
 kind: PodPatch
@@ -75,7 +72,7 @@ FILES = {
 #: What both refuse: the file, a text in it, and what stands in its place.
 FAULTS = [
     ("package", "category: c", 'category: ""'),
-    ("package", "model: {name: m, framework: f, category: c, precision: p, mode: training}", ""),
+    ("package", "mode: training", "mode: train"),
     ("package", "moved: {OLD: NEW}", 'moved: {OLD: " "}'),
     ("package", "  name:\n", "  Name:\n"),
     ("package", "    base: part\n", ""),

@@ -85,16 +85,16 @@ def _show_events(arguments: argparse.Namespace) -> int:
 
 def _read(client: Kubectl, arguments: argparse.Namespace, record: RunRecord, reading: Reading) -> int:
     """Print logs; where they are followed, of each pod from its start, until the run is over."""
-    told: dict[str, str] = {}
+    shown: dict[str, str] = {}
     while not reading.is_unread:
         run_status = clusters.patiently(lambda: status.read_one(client, record))
         pods = status.choose(run_status, arguments.role, arguments.index)
         reading.look(run_status, pods)
         for pod in pods:
             text = _waits(pod)
-            if text and told.get(pod.name) != text:
+            if text and shown.get(pod.name) != text:
                 output.notice(text)
-            told[pod.name] = text
+            shown[pod.name] = text
         if not reading.follows or run_status.is_over or (pods and all(pod.state == "done" for pod in pods)):
             reading.finish(_LAST)
             if not reading.begun:

@@ -106,5 +106,5 @@ def _held(client: Kubectl, reference: Reference, item: Object) -> Problem:
 
 def _row(client: Kubectl, name: str, listed: Sequence[RunRecord], removal: Removal) -> tuple[object, ...]:
     own = {item for record in listed for item in record.objects}
-    objects = ([each for each in some if each in own] for some in (removal.objects, removal.lasting))
+    objects = ([item for item in some if item in own] for some in (removal.objects, removal.lasting))
     return name, client.namespace, len(listed), *objects

@@ -16,7 +16,6 @@ from __future__ import annotations
 
 import argparse
 from dataclasses import replace
-from functools import cache, partial
 
 from packyard.cli import output, progress, signing
 from packyard.cli.channels import BUNDLES, fetching, open_channel, row
@@ -35,18 +34,15 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Copy what is missing; print a line for each bundle."""
-    by = cache(partial(signing.publisher, arguments.target, arguments.key))
     with progress.busy(f"copying from {arguments.source}") as show:
         copied = copy(
             open_channel(arguments.source),
             open_channel(arguments.target),
             arguments.references,
             how=replace(fetching(arguments.source), cache=None),  # TO has them then
-            by=by,
+            by=lambda: signing.publisher(arguments.target, arguments.key),
             is_own=bool(arguments.key),
             done=lambda number, count: show(f"{number} of {output.counted(count, 'package')} copied"),
         )
     BUNDLES.show([row(entry, status) for entry, status in copied], arguments.output)
-    if by.cache_info().currsize:  # it was asked for: TO has an index of its own
-        signing.tell_unsigned(by())
     return 0

@@ -39,7 +39,7 @@ def run(arguments: argparse.Namespace) -> int:
     else:
         declare.alone(arguments, "fsck", "without --repair", "key", "remove")
     typed = quote(arguments.channel)
-    findings = [replace(each, hint=each.hint.replace("CHANNEL", typed)) for each in fsck.check(channel, trusted)]
+    findings = [replace(item, hint=item.hint.replace("CHANNEL", typed)) for item in fsck.check(channel, trusted)]
     if ROWS.show(findings, arguments.output):
         count = f"{output.counted(len(findings), 'finding')} in {channel.address}"
         output.note(count if findings else "nothing is wrong")

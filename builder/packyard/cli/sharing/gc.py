@@ -43,10 +43,7 @@ def run(arguments: argparse.Namespace) -> int:
     if policy == Policy():
         raise UsageError("packyard gc: say what may go, by --keep N, --yanked or --pre-releases; packyard gc --help")
     by = signing.publisher(arguments.channel, arguments.key, is_trial=arguments.dry_run)
-    channel, is_trial = open_channel(arguments.channel), arguments.dry_run
-    removed = gc(channel, policy, arguments.names, is_trial=is_trial, by=by)
+    removed = gc(open_channel(arguments.channel), policy, arguments.names, is_trial=arguments.dry_run, by=by)
     if ROWS.show(removed, arguments.output) and not removed:
         output.note("nothing to remove")
-    if not is_trial:
-        signing.tell_unsigned(by)
     return 0

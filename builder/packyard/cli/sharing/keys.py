@@ -17,7 +17,8 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Mapping, Sequence
-from shlex import quote
+from pathlib import Path
+from shlex import join, quote
 from typing import Any
 
 from packyard.cli import declare, output, preferences, signing
@@ -28,8 +29,10 @@ from packyard.core.errors import InputError, Problem, UsageError, suggest
 from packyard.core.files import regular
 from packyard.sharing.configuration import normal
 from packyard.sharing.index import access
-from packyard.sharing.stores import as_registry
+from packyard.sharing.index.index import Index
+from packyard.sharing.index.repositories import RegistryIndex
 from packyard.sharing.trust import provenance
+from packyard.sharing.trust.envelope import Opened
 from packyard.sharing.trust.keyring import Keyring
 from packyard.sharing.trust.keys import Identity, Signatory, Trust
 
@@ -62,6 +65,7 @@ def run(arguments: argparse.Namespace) -> int:
         flag = "--issuer" if arguments.issuer else "--trusted-root"
         raise UsageError(f"packyard keys {action}: {flag} is for `packyard keys trust IDENTITY CHANNEL --issuer URL`")
     ring, form = preferences.keyring(), ROWS
+    _check_order(ring, action, arguments.what)
     match action, arguments.what:
         case "new", [name]:
             rows = _new(ring, name, is_encrypted=not arguments.no_passphrase)
@@ -72,11 +76,20 @@ def run(arguments: argparse.Namespace) -> int:
         case "untrust", [channel]:
             rows = _untrust(ring, channel)
         case _:
-            raise UsageError(
-                f"packyard keys {action}: a word is missing, or one too many; type packyard keys {_USAGE[action]}"
-            )
+            problem = "a word is missing, or one too many"
+            raise UsageError(f"packyard keys {action}: {problem}; type packyard keys {_USAGE[action]}")
     form.show(rows, arguments.output, cells={"ID": _short_id})
     return 0
+
+
+def _check_order(ring: Keyring, action: str, words: Sequence[str]) -> None:
+    """Refuse a key in the place of the channel, and say the command in the right order."""
+    keys = [word for word in words if word in ring.signing_names() or Path(word).is_file()]
+    channels = [word for word in words if word not in keys]
+    right = channels if action == "untrust" else [*keys, *channels]
+    if action in ("trust", "untrust") and len(channels) == 1 and keys and right != words:
+        rule = "it takes the channel alone" if action == "untrust" else "the channel comes last"
+        raise UsageError(f"packyard keys {action}: {rule}; type packyard keys {action} {join(right)}")
 
 
 def _new(ring: Keyring, name: str, *, is_encrypted: bool) -> list[_Row]:
@@ -98,36 +111,41 @@ def _signatory(ring: Keyring, name: str, arguments: argparse.Namespace) -> Signa
 def _trust(ring: Keyring, signatories: Sequence[Signatory], channel: str) -> list[_Row]:
     trusted, before = Trust.of(*signatories, channel=masked(channel)), ring.trusted(channel)
     keys = " or ".join(map(trusted.name, trusted.signatories))
-    _check_signed(channel, trusted)
+    _check_signed(channel, trusted, keys)
     ring.trust(channel, signatories)
     output.note(f"{trusted.channel} must be signed by {keys} from now on; to undo: {trusted.let_go}")
     for signatory in before:
         if signatory.id not in trusted.signatories:
             output.note(f"{Trust.of(signatory).name(signatory.id)} is not trusted there any more")
-    output.note("ask its publisher, by phone or in person, whether this is right:")
+    if not {key.id for key in ring.own()} >= {*trusted.signatories}:
+        output.note("ask its publisher, by phone or in person, whether this is right:")
     return _rows(signatories, normal(channel))
 
 
-def _check_signed(channel: str, trusted: Trust) -> None:
+def _check_signed(channel: str, trusted: Trust, keys: str) -> None:
     """Refuse a channel that none of these keys has signed; in a registry, one of the versions speaks for the others."""
-    store = open_channel(channel)
-    index = access.read(store, trusted, preferences.memory(channel))
-    for package in index.packages() if as_registry(store) else ():
-        if package.latest:
-            provenance.check_beside(store, package.latest, trusted)
-            return
+    store, wanted = open_channel(channel), trusted.optional()
+    signed: Index | Opened = access.read(store, wanted, preferences.memory(channel))
+    latest = (package.latest for package in signed.packages()) if isinstance(signed, RegistryIndex) else ()
+    if entry := next(filter(None, latest), None):
+        signed = provenance.check(provenance.get(store, entry), entry, wanted, what=str(entry))[1]
+    if not signed.signers:
+        signer, hint = "nobody signed it", "its publisher signs it by publishing with --key NAME"
+        if signed.others:
+            signer, hint = f"it names {trusted.name(signed.others[0])} as its signer", trusted.take(signed.others[0])
+        raise InputError(Problem(f"is not signed by {keys}: {signer}", file=trusted.channel, hint=hint))
 
 
 def _untrust(ring: Keyring, channel: str) -> list[_Row]:
     memory = preferences.memory(channel)
-    is_remembered = memory.file.exists()
-    if not ring.untrust(channel) and not is_remembered:
+    was_trusted = ring.untrust(channel)
+    if not was_trusted and not memory.file.exists():
         hint = suggest(normal(channel), [trusted.address for trusted in ring.channels()])
         hint = hint or "packyard keys list shows the channels for which you trust keys"
         raise InputError(Problem("nobody is trusted for it, and nothing is remembered", file=channel, hint=hint))
-    if is_remembered:
-        memory.forget()
-    output.note(f"{channel}: no signature is required any more, and what it had before is forgotten")
+    memory.forget()
+    changed = "no signature is required any more, and " if was_trusted else "no signature was required; "
+    output.note(f"{channel}: {changed}what it had before is forgotten")
     return []
 
 
@@ -147,4 +165,4 @@ def _short_id(row: Mapping[str, Any]) -> str:
 
 def _rows(signatories: Sequence[Signatory], channel: str = "") -> list[_Row]:
     """Return the rows of keys that are trusted for a channel, or sign."""
-    return [(each.id, each.name, "trusted" if channel else "signs", channel) for each in signatories]
+    return [(signatory.id, signatory.name, "trusted" if channel else "signs", channel) for signatory in signatories]

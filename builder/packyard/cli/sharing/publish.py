@@ -70,6 +70,8 @@ def run(arguments: argparse.Namespace) -> int:
             put = partial(tree.write, folder)
             built = catalogue.build(workspace, arguments.version, part, put, jobs=jobs, done=done)
         workspaces.tell_warnings(built.warnings)
+        for place in dict.fromkeys(f"{finding.file}:{finding.line}" for finding in built.secrets):
+            output.warning(f"{place}: a secret in plain text, which all who read the channel read")
         files = (folder / f"{name}.tar.gz" for name in part)
         entries = [(IndexEntry.of(bundles.read(file)), file) for file in files]
         packed = [Upload(entry=entry, data=partial(regular.read, file, limit=entry.size)) for entry, file in entries]
@@ -82,7 +84,6 @@ def run(arguments: argparse.Namespace) -> int:
         with progress.of(part) as done:
             published = publish(store, packed, by, attest=attest, done=done, close=close, shard=shard)
     _print(store, published, arguments.output)
-    signing.tell_unsigned(by)
     if close:
         _tell_closed(by.current(store), close, shard)
     return 0
@@ -121,8 +122,7 @@ def _attest(workspace: Workspace, folder: Path, built: Catalogue, key: Signing |
 
     def statements(entry: IndexEntry) -> dict[str, bytes]:
         described = sbom.to_bytes(bundles.read(folder / f"{entry.name}.tar.gz"), workspace.name)
-        made = Statement(entry, inputs[entry.name], at, sbom=described)
-        statement = made.to_bytes(key)
+        statement = Statement(entry, inputs[entry.name], at, sbom=described).to_bytes(key)
         return {entry.beside(SBOM): described, entry.beside(provenance.end(statement)): statement}
 
     return statements

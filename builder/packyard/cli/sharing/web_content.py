@@ -48,7 +48,7 @@ def _latest(entry: IndexEntry, address: str, store: Store) -> Fields:
     listed = {
         "latest": entry.version,
         "title": title_of(entry),
-        "facts": list(dict.fromkeys(value for value in entry.model.values() if value != "none")),
+        "facts": list(dict.fromkeys(entry.model.values())),
         "use_cases": shortened(entry.use_cases),
     }
     words = [entry.name, entry.description, *entry.model.values(), *entry.use_cases]

@@ -86,7 +86,7 @@ def _tell(directory: Path, outcome: Switched, word: str, options: list[OptionSet
 def _tell_values(directory: Path, option: OptionSetters) -> None:
     """Say which values an option has, and how they are set."""
     if setters := list(option.setters.values()):
-        values = [f"{each.name} ({'required' if each.must_be_set else each.shown or 'empty'})" for each in setters]
+        values = [f"{item.name} ({'required' if item.must_be_set else item.shown or 'empty'})" for item in setters]
         wanted = next((setter for setter in setters if setter.must_be_set), setters[0])
         example = f"packyard set {address.typed(directory)} {wanted.name}={quote(wanted.example or 'VALUE')}"
         output.note(f"{option.name} has {output.counted(len(setters), 'setter')}, {', '.join(values)}: {example}")
@@ -104,8 +104,8 @@ def _list(directory: Path, arguments: argparse.Namespace) -> None:
     option_states = states(directory, Trial(directory))
     setters = {option.name: list(option.setters) for option in read_options(directory)}
     rows = [
-        (directory, each.name, each.is_enabled, each.fits, each.reason, each.description, setters.get(each.name, []))
-        for each in option_states
+        (directory, item.name, item.is_enabled, item.fits, item.reason, item.description, setters.get(item.name, []))
+        for item in option_states
     ]
     if not OPTIONS.show(rows, arguments.output, cells={"DESCRIPTION": _described}):
         return

@@ -48,9 +48,9 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.words and not words:
         raise UsageError("packyard list: write words such as: resnet fp32")
     where, signed, packages, index = _listed(arguments)
-    chosen = [each for each in packages if each.has(words)]
+    chosen = [item for item in packages if item.has(words)]
     rows = [
-        (each.name, each.version, each.kind or BUNDLE, each.title, each.model, each.use_cases, index) for each in chosen
+        (item.name, item.version, item.kind or BUNDLE, item.title, item.model, item.use_cases, index) for item in chosen
     ]
     ROWS.show(rows, arguments.output)
     lacking = "no package has all of these words" if words else "no package is offered"

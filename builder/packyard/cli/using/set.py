@@ -22,7 +22,6 @@ import os
 import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from shlex import quote
 from typing import TYPE_CHECKING
 
 from packyard.cli import directory as directories
@@ -133,6 +132,8 @@ def _values(directory: Path, words: list[str]) -> Mapping[str, Sequence[str]]:
         return {}
     if "=" not in words[0]:
         if len(words) < 2:
+            from shlex import quote  # for who has to type something else
+
             name, _, text = words[0].partition(":")
             pair = f"{name}={quote(text.strip() or 'VALUE')}"  # who writes YAML may write NAME:VALUE
             raise _usage(directory, f"a value for {name} is missing", pair)

@@ -67,11 +67,11 @@ def run(arguments: argparse.Namespace) -> int:
     return 0
 
 
-def _ask(told: str, directory: Path) -> None:
+def _ask(change: str, directory: Path) -> None:
     """Ask before a change is undone that is older than one which the files do not show any more."""
-    if not output.agreed(f"{told}; undo that?"):
+    if not output.agreed(f"{change}; undo that?"):
         hint = f"packyard undo {quote(str(directory))} --yes undoes it"
-        raise InputError(Problem(told, file=str(directory), hint=hint))
+        raise InputError(Problem(change, file=str(directory), hint=hint))
 
 
 def _list(directory: Path, form: str) -> int:

@@ -49,13 +49,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         parser.add_argument(f"--{kind}", metavar="NAME", action="append", default=[], help=text)
     text = "a value that the package gives a setter, such as IMAGE=…; may be repeated"
     declare.value(parser, "--set NAME=VALUE", text, action="append", default=[])
+    declare.value(parser, "--description TEXT", "what the package does, in a sentence", default="")
     workspaces.add_argument(parser, carried=True)
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Write the package, unless what it is made of does not fit together; or list parts."""
     if arguments.list:
-        declare.alone(arguments, "new", "beside --list", "base", STORAGE, PROGRAMS, "set")
+        declare.alone(arguments, "new", "beside --list", "base", STORAGE, PROGRAMS, "set", "description")
         return _list(workspaces.find(arguments, carried=True), arguments.name, arguments.output)
     if not arguments.name:
         raise UsageError(f"packyard new: NAME is missing: {EXAMPLE}")
@@ -100,7 +101,7 @@ def _write(workspace: Workspace, answers: Answers, parts: Sequence[Offered]) -> 
         shutil.rmtree(written)
         raise
     for finding in findings:
-        output.marked(finding.severity, f"{finding.problem} [{finding.rule}]")
+        output.marked(finding.severity, finding.said)
     return written
 
 
@@ -121,7 +122,7 @@ def _answers(arguments: argparse.Namespace, parts: Sequence[Offered]) -> Answers
         storage=storage,
         programs=list(dict.fromkeys(arguments.programs)),
         setters={name: values[-1] for name, values in directory.values(arguments.set, "new").items()},
-        description=output.ask("what it does, in a sentence: ") if is_asked else "",
+        description=arguments.description or (output.ask("what it does, in a sentence: ") if is_asked else ""),
     )
 
 
@@ -156,7 +157,11 @@ def _asked_base(parts: Sequence[Offered]) -> str:
 
     def fault(answer: str) -> str:
         is_number = answer.isdigit() and 1 <= int(answer) <= len(choices)
-        return "" if is_number or answer in names else f"{answer!r} is no base, and no number from 1 to {len(choices)}"
+        return (
+            ""
+            if is_number or answer in names
+            else f"{answer!r} is neither a base nor a number from 1 to {len(choices)}"
+        )
 
     answer = _asked("what it runs", fault)
     base = choices[int(answer) - 1][1] if answer.isdigit() else answer

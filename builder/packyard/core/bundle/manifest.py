@@ -102,7 +102,7 @@ class Manifest:
 
         It is that of package.yaml, but before each stands what has to run before it.
         """
-        after = {path: each.after for path, each in self.use_cases.items() if path.rpartition("/")[2] != _OPTIONS}
+        after = {path: item.after for path, item in self.use_cases.items() if path.rpartition("/")[2] != _OPTIONS}
         paths = (name for path, earlier in after.items() for name in (*earlier, path))
         return tuple(dict.fromkeys(path for path in paths if path in after))
 

@@ -73,10 +73,10 @@ def is_ending(item: Object) -> bool:
 def finalizers(item: Object) -> list[str]:
     """Return who has to let go of an object before it is deleted, but for Kubernetes' own garbage collector."""
     named = mapping(item.get("metadata")).get("finalizers")
-    return [each for each in map(text, named) if each not in ("", *_OF_COLLECTOR)] if isinstance(named, list) else []
+    return [name for name in map(text, named) if name not in ("", *_OF_COLLECTOR)] if isinstance(named, list) else []
 
 
 def condition(item: Object, name: str) -> Object:
     """Return a condition of an object's status."""
-    conditions = (each for each in mappings(mapping(item.get("status")).get("conditions")) if each.get("type") == name)
+    conditions = (part for part in mappings(mapping(item.get("status")).get("conditions")) if part.get("type") == name)
     return next(conditions, {})

@@ -60,7 +60,7 @@ def find(operator: Operator, deployments: Sequence[Mapping[str, Any]]) -> list[t
     """Return the Deployments among ``deployments`` that run an operator, by their images, with the tags of these."""
     running = []
     for item in deployments:
-        found = [images.parse(text(container.get("image"))) for pod in pods.find(item) for container in pod.containers]
-        tags = [image.tag for image in found if image.name.rpartition("/")[2] == operator.image]
+        used = [images.parse(text(container.get("image"))) for pod in pods.find(item) for container in pod.containers]
+        tags = [image.tag for image in used if image.name.rpartition("/")[2] == operator.image]
         running += [(item, tag) for tag in tags[:1]]
     return running

@@ -124,7 +124,7 @@ def choose(versions: Sequence[str] = (), judges: Sequence[Judge] = ()) -> list[J
 def of_definitions(name: str, definitions: Iterable[Mapping[str, Any]]) -> Judge:
     """Return the judge of what CustomResourceDefinitions of a file serve."""
     schemas_by_kind = {
-        kind: structural.translate(schema) for each in definitions for kind, schema in structural.kinds(each)
+        kind: structural.translate(schema) for item in definitions for kind, schema in structural.kinds(item)
     }
     numbers = {kind: str(number) for number, kind in enumerate(schemas_by_kind)}
     schemas = {numbers[kind]: schema for kind, schema in schemas_by_kind.items()}

@@ -43,7 +43,7 @@ def intolerable(pod: Object, node: Object) -> list[str]:
     taints = [taint for taint in mappings(mapping(node.get("spec")).get("taints")) if taint.get("effect") in _EFFECTS]
     tolerations = mappings(pod.get("tolerations"))
     kept_away = (taint for taint in taints if not any(_tolerates(toleration, taint) for toleration in tolerations))
-    return [f"{each.get('key')}={each.get('value', '')}:{each.get('effect')}".replace("=:", ":") for each in kept_away]
+    return [f"{item.get('key')}={item.get('value', '')}:{item.get('effect')}".replace("=:", ":") for item in kept_away]
 
 
 def _matches(term: Object, labels: Mapping[str, object], fields: Mapping[str, object]) -> bool:

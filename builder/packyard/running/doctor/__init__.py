@@ -64,7 +64,7 @@ def refused(kubectl: Kubectl, rendered: Rendered) -> list[Finding]:
     try:
         planning.plan(kubectl, rendered)
     except PackyardError as failure:
-        return [error("deploy", f"run {rendered.run}", each.message, fix=each.hint) for each in failure.problems]
+        return [error("deploy", f"run {rendered.run}", item.message, fix=item.hint) for item in failure.problems]
     return [passed("deploy", f"run {rendered.run}")]
 
 

@@ -63,7 +63,7 @@ def _classes(objects: Sequence[Object], facts: Facts) -> Iterator[Finding]:
     for claim in _new(objects):
         about = f"{CLAIM} {name_of(claim)}" if name_of(claim) else "claims made for pods"
         name = mapping(claim.get("spec")).get("storageClassName")
-        classes = (each for each in facts.all(_CLASS) if name_of(each) == name or (name is None and _is_default(each)))
+        classes = (item for item in facts.all(_CLASS) if name_of(item) == name or (name is None and _is_default(item)))
         if name == "" or any(classes):
             yield passed(_CHECK, about)
             continue
@@ -126,7 +126,7 @@ def _mounts(pod: Pod[Object]) -> Iterator[tuple[str, bool]]:
         source = mapping(volume.get("persistentVolumeClaim"))
         if name := text(source.get("claimName")):
             own = (candidate for candidate in mounted_volumes if candidate.get("name") == volume.get("name"))
-            writes = any(each.get("readOnly") is not True for each in own)
+            writes = any(mount.get("readOnly") is not True for mount in own)
             yield name, writes and source.get("readOnly") is not True
 
 
@@ -136,10 +136,10 @@ def _brought(objects: Sequence[Object]) -> list[Object]:
 
 def _new(objects: Sequence[Object]) -> list[Object]:
     """Return the claims among objects, and what claims are made of that live as long as a pod, or are one for each."""
-    per_pod = [each for item in objects for each in mappings(mapping(item.get("spec")).get("volumeClaimTemplates"))]
+    per_pod = [claim for item in objects for claim in mappings(mapping(item.get("spec")).get("volumeClaimTemplates"))]
     volumes = [volume for pod in pods.find_all(objects) for volume in pod.volumes]
     ephemeral = [mapping(mapping(volume.get("ephemeral")).get("volumeClaimTemplate")) for volume in volumes]
-    return [*_brought(objects), *per_pod, *(each for each in ephemeral if each)]
+    return [*_brought(objects), *per_pod, *(claim for claim in ephemeral if claim)]
 
 
 def _is_default(storage_class: Object) -> bool:

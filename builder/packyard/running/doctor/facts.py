@@ -48,8 +48,8 @@ class Questions:
     everywhere: frozenset[str] = frozenset()
     groups: bool = False
 
-    def __or__(self, other: Questions) -> Questions:
-        return Questions(**{each.name: getattr(self, each.name) | getattr(other, each.name) for each in fields(self)})
+    def __or__(self, more: Questions) -> Questions:
+        return Questions(**{item.name: getattr(self, item.name) | getattr(more, item.name) for item in fields(self)})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -213,7 +213,7 @@ def listed(objects: Iterable[Mapping[str, Any]]) -> bytes:
 
 def split(stderr: str) -> list[str]:
     """Return each error that kubectl tells, without what it says beside, and without values of another type."""
-    return [text for each in _NEXT.split(stderr) if (text := _BESIDE.sub("", _OTHER_TYPE.sub(_of_type, each)).strip())]
+    return [text for line in _NEXT.split(stderr) if (text := _BESIDE.sub("", _OTHER_TYPE.sub(_of_type, line)).strip())]
 
 
 def _of_type(match: re.Match[str]) -> str:

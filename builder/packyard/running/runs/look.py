@@ -97,7 +97,7 @@ def read(
     served = [reference for reference in references if (reference.kind, reference.api_version) not in unserved]
     hint = "packyard doctor DIR says what a use case needs, and how it is installed"
     missing = (reference for reference in wanted if reference not in served)
-    unknown = (f"{each}: the cluster does not know {each.kind} of {each.api_version}" for each in missing)
+    unknown = (f"{item}: the cluster does not know {item.kind} of {item.api_version}" for item in missing)
     refuse(Problem(text, hint=hint) for text in unknown)
     if len(served) < len(references):
         return read(kubectl, served)

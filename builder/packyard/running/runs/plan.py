@@ -92,7 +92,7 @@ def _plan(
     former = {item for record in before for item in record.objects if item.namespace in ("", kubectl.namespace)}
     present = look.read(kubectl, list(wanted), sorted(former - set(wanted)))
     own = {reference for reference, item in present.items() if runs.is_of(item, drafted.run, kubectl.namespace)}
-    used = [each for each in wanted if each in present and each not in own and each.group_kind in LASTING]
+    used = [item for item in wanted if item in present and item not in own and item.group_kind in LASTING]
     recorded = {reference: item for reference, item in wanted.items() if reference not in used}
     blank = {reference for reference, item in recorded.items() if _is_blank(item)} if drafted.source else set()
     wanted_there = {reference: item for reference, item in present.items() if reference in wanted}

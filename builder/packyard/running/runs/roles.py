@@ -159,7 +159,7 @@ def count(pod: Pod[Object]) -> tuple[int, int, int]:
 def _group(spec: Object) -> list[Role]:
     groups, size = number(spec.get("replicas")), number(mapping(spec.get("leaderWorkerTemplate")).get("size"))
     times = 1 if groups is None else groups
-    return [Role(name, times * each, times * each, each) for name, each in (("leader", 1), ("worker", (size or 1) - 1))]
+    return [Role(name, times * item, times * item, item) for name, item in (("leader", 1), ("worker", (size or 1) - 1))]
 
 
 def _step(pod: Object) -> str:

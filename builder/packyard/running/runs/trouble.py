@@ -83,7 +83,7 @@ def _is_failing(item: Object) -> bool:
 
 def end(pod: Object) -> str:
     """Return when the first container of a pod failed."""
-    ended = [mapping(mapping(each.get("state")).get("terminated")) for each in statuses(pod)]
+    ended = [mapping(mapping(status.get("state")).get("terminated")) for status in statuses(pod)]
     return min((text(state.get("finishedAt")) for state in ended if state.get("exitCode")), default="")
 
 
@@ -210,7 +210,7 @@ def _preparing(pod: Object) -> str:
     """Return which container still prepares a pod, before those that count."""
     spec, status = mapping(pod.get("spec")), mapping(pod.get("status"))
     lasting = {
-        each.get("name") for each in mappings(spec.get("initContainers")) if each.get("restartPolicy") == "Always"
+        item.get("name") for item in mappings(spec.get("initContainers")) if item.get("restartPolicy") == "Always"
     }
     for item in mappings(status.get("initContainerStatuses")):
         if "running" in mapping(item.get("state")) and item.get("name") not in lasting:

@@ -30,16 +30,16 @@ class Removal:
 def find(kubectl: Kubectl, records: Mapping[str, Sequence[RunRecord]]) -> Removal:
     """Find what there is of runs, by one call; ``records`` are all records of each."""
     named = {run: {item for record in of_run for item in record.objects} for run, of_run in records.items()}
-    kinds = {_CLAIM, *((each.api_version, each.kind) for references in named.values() for each in references)}
+    kinds = {_CLAIM, *((item.api_version, item.kind) for references in named.values() for item in references)}
     present = look.list_(kubectl, kinds, look.selector(records))
     listed = ((run, Reference.of(item, kubectl.namespace)) for run in records for item in present.get(run, {}).values())
-    own = sorted(each for run, each in listed if each in named[run] or (each.api_version, each.kind) == _CLAIM)
+    own = sorted(item for run, item in listed if item in named[run] or (item.api_version, item.kind) == _CLAIM)
     return Removal(
         runs=list(records),
         objects=[reference for reference in own if reference.group_kind not in LASTING],
         lasting=[reference for reference in own if reference.group_kind in LASTING],
         records=[
-            Reference("v1", "ConfigMap", kubectl.namespace, each.name) for of_run in records.values() for each in of_run
+            Reference("v1", "ConfigMap", kubectl.namespace, item.name) for of_run in records.values() for item in of_run
         ],
     )
 
@@ -50,4 +50,4 @@ def left(kubectl: Kubectl, removal: Removal) -> dict[Reference, Object]:
     listed = look.list_(kubectl, kinds, look.selector(removal.runs))
     items = (item for run in removal.runs for item in listed.get(run, {}).values())
     present = {Reference.of(item, kubectl.namespace): dict(item) for item in items}
-    return {each: item for each, item in present.items() if each in removal.objects or each.group_kind == (CORE, "Pod")}
+    return {key: item for key, item in present.items() if key in removal.objects or key.group_kind == (CORE, "Pod")}

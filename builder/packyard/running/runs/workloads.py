@@ -116,9 +116,9 @@ class Workload:
     @property
     def ended(self) -> str:
         """How it ended, or an empty text; what is unknown ends as it says, else as its pods do."""
-        told = {outcome.of_object(item)[0] for item in self.foreign}
-        if FAILED in told or told == {SUCCEEDED}:
-            return FAILED if FAILED in told else SUCCEEDED
+        outcomes = {outcome.of_object(item)[0] for item in self.foreign}
+        if FAILED in outcomes or outcomes == {SUCCEEDED}:
+            return FAILED if FAILED in outcomes else SUCCEEDED
         if self.item or not self.pods or any(pod.is_active for pod in self.pods):
             return outcome.of_object(self.item)[0]
         return FAILED if any(pod.phase == "Failed" for pod in self.pods) else SUCCEEDED

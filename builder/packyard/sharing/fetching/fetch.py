@@ -112,8 +112,8 @@ def fetch(store: Store, reference: Reference, how: Fetching | None = None, *, pi
         package = index.named(reference.name)
         entry, why = choose(package, reference)
         if pin and not pin.admits(entry.tar, entry.digest):
-            found = f"the channel has tar {entry.tar}, file {entry.digest}"
-            problem = f"another one is pinned: tar {pin.tar}, file {pin.digest}; {found}"
+            held = f"the channel has tar {entry.tar}, file {entry.digest}"
+            problem = f"another one is pinned: tar {pin.tar}, file {pin.digest}; {held}"
             hint = "ask whoever publishes there: a published version never changes"
             raise IntegrityError(Problem(problem, file=str(entry), hint=hint))
         try:
@@ -175,9 +175,9 @@ def _file(store: Store, entry: IndexEntry, how: Fetching) -> bytes:
 def opened(entry: IndexEntry, data: bytes) -> Bundle:
     """Read the file of a bundle, and refuse another one than the one that is listed."""
     bundle = Bundle.open(data, what=str(entry))
-    found = f"{bundle.name}@{bundle.version} with the tar {bundle.tar}"
-    if found != (expected := f"{entry} with the tar {entry.tar}"):
-        raise IntegrityError(Problem(f"expected {expected}, found {found}", file=str(entry)))
+    actual = f"{bundle.name}@{bundle.version} with the tar {bundle.tar}"
+    if actual != (expected := f"{entry} with the tar {entry.tar}"):
+        raise IntegrityError(Problem(f"expected {expected}, found {actual}", file=str(entry)))
     return bundle
 
 

@@ -158,7 +158,9 @@ class Publisher:
         if self.trusted.is_required and own not in self.trusted.signatories:
             names = " or ".join(map(self.trusted.name, self.trusted.signatories))
             using = f"your key is {self.trusted.name(own)}" if own else "you have no key"
-            hint = f"sign with that key: --key NAME; to require no signature there: {self.trusted.let_go}"
+            hint = "sign with that key: --key NAME; "
+            hint += f"to trust yours beside it: packyard keys trust KEY YOURS {quote(self.trusted.channel)}; "
+            hint += f"to require no signature there: {self.trusted.let_go}"
             raise InputError(Problem(f"must be signed by {names}, and {using}", file=store.address, hint=hint))
         return self.checked(store, current(store, self.whom, self.memory))
 
@@ -180,8 +182,9 @@ class Publisher:
             hint = "sign with the key of the channel, by --key NAME or PACKYARD_SIGNING_KEY"
             raise InputError(Problem("its index is signed, and you have no key", file=store.address, hint=hint))
         if index.is_signed and not index.signers:
-            name, hint = self.trusted.name(index.others[0]), self.trusted.take(index.others[0])
-            problem = f"names {name} as its signer, which you do not trust: your key would sign all of it"
+            name, own = self.trusted.name(index.others[0]), self.trusted.key(self.key.public.id if self.key else "")
+            hint = self.trusted.take(index.others[0], f" {own.name if own else 'YOURS'}")
+            problem = f"its index names {name} as its signer, which you do not trust: your key would sign all of it"
             raise IntegrityError(Problem(problem, file=store.address, hint=hint))
         if index.number and self.key and not (index.is_signed or self.is_repairing or as_registry(store)):
             parallel.each(partial(self._check_unsigned, store), index.entries)
@@ -191,11 +194,16 @@ class Publisher:
         """Refuse to sign an index that nobody signed, and that lists what an own key signed: it was signed before."""
         data = provenance.get(store, entry)
         if data and envelope.open(data, self.own.optional(), file=entry.beside(provenance.end(data))).signers:
-            problem = f"is not signed any more: you signed {entry}, and nobody its index"
+            problem = f"nobody signs its index any more, and you signed {entry} that it lists"
             channel = quote(self.trusted.channel)
             hint = f"bring the index back from a backup; or look at it, packyard list --from {channel}, "
             hint += f"and sign it: packyard fsck {channel} --repair --key NAME"
             raise IntegrityError(Problem(problem, file=store.address, hint=hint))
+
+    def tell_unsigned(self) -> None:
+        """Say of what was written that nobody signed it, where that is so."""
+        if not self.key:
+            self.tell("not signed: nobody can tell who published it; to sign the next time: packyard keys new NAME")
 
     def commit(self, store: Store, change: Callable[[Index], Index], *, before: Index | None = None) -> Index:
         """Make a change of its index the channel's, while others may do the same; return the new index.
@@ -207,7 +215,7 @@ class Publisher:
             before = before or self.current(store)
             after = change(before)
             if isinstance(after, RegistryIndex):
-                if not after.registry.marks(""):
+                if not after.registry.marks:
                     once = "publish each package from one job at a time, as tags can be overwritten"
                     self.tell(f"{store.address}: {once}")
                 return after.written()

@@ -222,7 +222,7 @@ def _why(wanted: Reference, package: Package, entry: IndexEntry, yanked: Sequenc
     why = f"the highest of {count} in {wanted.choice}" if is_range else "the latest version"
     if yanked:
         why += f"; {yanked[0].version} is yanked: {yanked[0].yanked}"
-    elif not is_range and any(reference.order(each) > reference.order(entry.version) for each in package.versions):
+    elif not is_range and any(reference.order(item) > reference.order(entry.version) for item in package.versions):
         why += " that is not a pre-release"
     return why
 

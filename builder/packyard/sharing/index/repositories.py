@@ -98,7 +98,7 @@ class RegistryIndex(Index):
     def release(self, version: str) -> Release:
         """Return the release of a version: whether it is closed, or all of its shards are in."""
         start = _closing(version)
-        ends = [mark.removeprefix(start) for mark in self.registry.marks(start)]
+        ends = [mark.removeprefix(start) for mark in set(self.registry.marks) if mark.startswith(start)]
         shards = [(int(match[1]), int(match[2])) for end in ends if (match := _SHARD.fullmatch(end))]
         of = max((of for _, of in shards), default=0)
         numbers = tuple(sorted({number for number, its in shards if its == of}))

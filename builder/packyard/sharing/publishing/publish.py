@@ -74,7 +74,7 @@ class Upload:
                 registry.push(entry, data) if registry else store.put(entry.key, data)
             except ConflictError:  # another publisher was faster, maybe with the same tar
                 entry = _published(store, entry)
-        if entry.beside(CHECKSUM) not in self.present:
+        if not registry and entry.beside(CHECKSUM) not in self.present:
             store.put(entry.beside(CHECKSUM), entry.checksum)
         missing = [(key, data) for key, data in attest(entry).items() if key not in self.present]
         if entry.beside(SIGSTORE) in self.present:
@@ -130,6 +130,7 @@ def publish(
         return index.close(close, shard) if close else index
 
     by.commit(store, change, before=before)
+    by.tell_unsigned()
     return outcomes
 
 

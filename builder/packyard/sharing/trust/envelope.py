@@ -81,7 +81,7 @@ def open(data: bytes, trusted: Trust, *, file: str) -> Opened:
 def _opened(data: bytes, trusted: Trust, file: str) -> Opened:
     key, payload, signature = record.parse_any(data, _read, file=file)
     if key is None:
-        for identity in (each for each in trusted.signatories.values() if isinstance(each, Identity)):
+        for identity in (signatory for signatory in trusted.signatories.values() if isinstance(signatory, Identity)):
             with suppress(IntegrityError):
                 return Opened(payload=check(data, identity, file=file), signers=(identity.id,))
         return Opened(payload=payload, others=(IDENTITY,))

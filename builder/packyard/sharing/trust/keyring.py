@@ -60,8 +60,8 @@ class TrustedChannel:
     def to_bytes(self) -> bytes:
         """Return the file of the channel."""
         keys = [
-            asdict(each) if isinstance(each, Identity) else {"name": each.name, "key": each.to_pem().decode()}
-            for each in self.signatories
+            asdict(item) if isinstance(item, Identity) else {"name": item.name, "key": item.to_pem().decode()}
+            for item in self.signatories
         ]
         fields = {"channel": self.address, "signed": _REQUIRED, "keys": keys}
         return record.to_bytes({"apiVersion": record.API_VERSION, "kind": _KIND, **fields})

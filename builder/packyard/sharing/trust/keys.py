@@ -188,11 +188,13 @@ class Trust:
     """The keys and identities that a user trusts for a channel: one of them has to have signed what is there.
 
     Without any, nothing is required. ``channel`` is its address, for the commands that trust it and let go of it.
+    ``is_own``: nobody is trusted for the channel, and these are the user's own keys.
     """
 
     signatories: Mapping[str, Signatory] = field(default_factory=dict)
     channel: str = "CHANNEL"
     is_optional: bool = False
+    is_own: bool = False
 
     @classmethod
     def of(cls, *signatories: Signatory, channel: str = "CHANNEL") -> Trust:
@@ -209,15 +211,19 @@ class Trust:
         """The command that requires no signature of the channel any more, and forgets what it had."""
         return f"packyard keys untrust {quote(self.channel)}"
 
-    def take(self, key_id: str) -> str:
-        """Say how to trust who signed, for the channel."""
+    def take(self, key_id: str, beside: str = "") -> str:
+        """Say how to trust who signed, for the channel, and a key ``beside`` it."""
         channel = quote(self.channel)
         if key_id == IDENTITY:
             return f"ask its publisher who signs it, then: packyard keys trust IDENTITY {channel} --issuer URL"
-        return f"get the public key from its publisher, then: packyard keys trust FILE {channel}"
+        return f"get the public key from its publisher, then: packyard keys trust FILE{beside} {channel}"
 
     def signed(self, signers: Sequence[str], others: Sequence[str]) -> Sequence[str]:
         """Return lines that say who signed, as far as the user can tell, and the command to go on with."""
+        if signers and self.is_own:
+            require = f"packyard keys trust {self.signatories[signers[0]].name} {quote(self.channel)}"
+            own = f"signed by your own key {self.name(signers[0])}"
+            return [own, f"to refuse there what it did not sign: {require}"]
         if signers:
             return [f"signed by {', '.join(map(self.name, signers))}, which you trust"]
         if not others:

@@ -67,7 +67,7 @@ class Statement:
         """Return what signatures sign."""
         name, version = self.bundle.name, self.bundle.version
         file = {"name": f"{name}.tar.gz", "digest": _sha256(self.bundle.digest)}
-        manifest = {"name": name, "digest": _sha256(Digest.of(manifests.bundle(self.bundle)))}
+        manifest = {"name": name, "digest": _sha256(manifests.bundle(self.bundle).own.digest)}
         subjects = [
             {**file, "annotations": {"tar": self.bundle.tar}},
             {**manifest, "mediaType": manifests.MANIFEST_TYPE},
@@ -191,7 +191,7 @@ def _read(bundle: IndexEntry, file: str, fields: Record) -> Provenance:
 def _named(fields: Record, key: str, name: str) -> Sequence[Record]:
     """Take what has a name in a list, which may be there once."""
     listed = fields.take(key, list_of(Record), tuple[Record, ...]())
-    named = [each for each in listed if each.take("name", text, "") == name]
+    named = [item for item in listed if item.take("name", text, "") == name]
     if len(named) > 1:
         raise FaultError(f"must be one, found {len(named)}", f"{key} {name}")
     return named

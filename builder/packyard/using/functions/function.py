@@ -93,7 +93,7 @@ def _set(resources: ResourceList, values: Mapping[str, str]) -> _Answer:
             shown = {"currentValue": setting.old, "proposedValue": setting.new}
             message = f"set field value to {double_quoted(setting.new)}"
             results.append(Result(message=message, item=item, field_path=setting.path, values=shown))
-        if any(isinstance(each.node, Collection) and not (each.node.flow or each.shows) for each in settings):
+        if any(isinstance(item.node, Collection) and not (item.node.flow or item.shows) for item in settings):
             # An orchestrator copies the comment of a key whose list became ``[]`` to the field behind it, where it
             # would set that field. It leaves an item alone without the annotations that pair it with its input.
             unpaired = remove(item.annotations, ID_ANNOTATIONS) if item.annotations else []

@@ -321,20 +321,20 @@ class _Merge:
         front: list[Item] = []
         gone: list[Item] = []
         for texts, item in said.items():
-            other = known.get(texts)
+            present = known.get(texts)
             if deletes(item.value) and stays and not texts[-1]:
                 raise _partial(item.value, texts[0], keys)  # kustomize 5 does not find it
             if deletes(item.value):
-                gone += [other] if other else []
-            elif other is None and path[-1] in _CONTAINERS and _is_directed(item.value):
+                gone += [present] if present else []
+            elif present is None and path[-1] in _CONTAINERS and _is_directed(item.value):
                 raise InputError(no_container(self.root, item.value, [name for name, *_ in known]))
-            elif other is None:
+            elif present is None:
                 front.append(like(item, partial(self._new, path=(*path, 0))))
             else:
-                if isinstance(other.value, MappingNode) and isinstance(item.value, MappingNode):
-                    self.mapping(other.value, item.value, (*path, 0))
-                front += [] if stays else [other]
-        old.children = [*front, *(item for item in old.items if not any(item is other for other in (*front, *gone)))]
+                if isinstance(present.value, MappingNode) and isinstance(item.value, MappingNode):
+                    self.mapping(present.value, item.value, (*path, 0))
+                front += [] if stays else [present]
+        old.children = [*front, *(item for item in old.items if not any(item is moved for moved in (*front, *gone)))]
 
 
 def _partial(node: Node, first: str, keys: list[str]) -> BeyondError:

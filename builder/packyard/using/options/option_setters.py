@@ -89,7 +89,7 @@ def reach(directory: Path, names: Sequence[str], *, recursive: bool, options: Co
         return None
     use_cases = [directory / package for package in find_packages(Tree(directory), recursive=recursive, kpt=True)]
     real, package = top_options.real, top_options.package
-    on = {*options}.union(*(Options(each, real, package).enabled for each in use_cases if has_options(each)))
+    on = {*options}.union(*(Options(item, real, package).enabled for item in use_cases if has_options(item)))
     by_name: dict[str, list[str]] = {}
     for option in _read(top_options, on) if on else ():
         for name in names:

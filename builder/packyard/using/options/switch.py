@@ -196,7 +196,7 @@ def _explain(directory: Path, here: Options, name: str, before: Sequence[str], t
         trial(here.switched([name], here.enabled))
     except InputError as error:
         misfit = f"option {name!r} does not fit {directory}: "
-        raise InputError(*(each._replace(message=misfit + each.message) for each in error.problems)) from error
+        raise InputError(*(problem._replace(message=misfit + problem.message) for problem in error.problems)) from error
     for option in (*here.enabled, *before):
         try:
             trial(here.switched([option, name], here.enabled))

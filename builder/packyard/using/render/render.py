@@ -85,7 +85,7 @@ class Inputs:
         return str(self.directory if self._is_here(setter) else Path(setter.file).parent)
 
     def _is_here(self, setter: Setter) -> bool:
-        return setter.file == str(self.directory / NAME) or any(setter.name in each.setters for each in self.options)
+        return setter.file == str(self.directory / NAME) or any(setter.name in item.setters for item in self.options)
 
 
 def render(directory: Path, *, path: str, inputs: Inputs | None = None, command: str = "") -> bytes:

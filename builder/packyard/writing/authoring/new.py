@@ -1,9 +1,9 @@
 """A new source package, written from a few answers: it builds and lints as it is, and its author goes on from there.
 
 packages/NAME/package.yaml           what each use case is made of
-packages/NAME/patches/USECASE.yaml   what the program is started with, for the author to change, where parts leave
-                                     its ``args`` empty; what a command names and no part has, such as MODEL_SCRIPT,
-                                     is in one for variables
+packages/NAME/patches/USECASE.yaml   what the program is started with, as the base says it, for the author to change,
+                                     where parts leave its ``args`` empty; what a command names and no part has, such
+                                     as MODEL_SCRIPT, is in one for variables
 packages/NAME/docs/                  the beginning of its README
 packages/NAME/tests/NAME.yaml        a test that passes
 """
@@ -33,8 +33,8 @@ from packyard.writing.source.words import Words
 from packyard.writing.source.workspace import BASE, FOLDERS, PROGRAMS, STORAGE, Workspace, authored
 
 _RUN, _CONTAINERS = ("command", "args"), "containers"
-_PROGRAM = ["python3", "main.py"]  # a program that is to be replaced: that of the image, or by its author
-_HEAD = b"# What the program is started with; without a command, it is the image's own.\n"
+_REPLACED: Sequence[Sequence[str]] = ([], ["python3", "main.py"])  # commands that are there to be replaced
+_HEAD = b"# What the program is started with; an empty list leaves it to the image.\n"
 _TEST = """\
 # What users rely on; packyard test asks it, and nobody gets this file.
 tests:
@@ -67,8 +67,6 @@ WORK: Mapping[str, Sequence[str]] = {
     "a server of language models, by vLLM": ("model-server",),
     "your own: a base of yours, or another one of packyard new --list": (),
 }
-#: Those of them whose model is not trained.
-_SERVING = ("deployment", "model-server")
 
 
 def fault_of_part(kind: str, name: str, parts: Sequence[Offered]) -> str:
@@ -148,13 +146,11 @@ def write(workspace: Workspace, answers: Answers) -> dict[str, bytes]:
         use_cases[name] = {"base": Text(base), **listed}
         files |= {path: _HEAD + skeleton.text(tree) for path, tree in patches.items()}
         kinds.append(next((item for item in objects if pods.find(item.root)), objects[0]).identity[1])
-    mode = "inference" if all(base in _SERVING for base in answers.bases.values()) else "training"
     begun = skeleton.write(
         answers.name,
-        skeleton.model("none", mode),
         use_cases,
         setters={**values, **answers.setters},
-        description=_escaped(answers.description or "What it does, in a sentence."),
+        description=_escaped(answers.description),
     )
     test = _TEST.format(name=next(iter(answers.bases)), kind=kinds[0])
     return {**begun, f"{tests.DIRECTORY}/{answers.name}.yaml": test.encode(), **files}
@@ -184,14 +180,13 @@ def _patches(name: str, objects: list[SourceObject]) -> dict[str, Tree]:
         started = (each for each in _containers(item) if any(map(each.node.get, _RUN)))
         if (container := next(started, None)) and _is_open(container):
             command = [text.value for text in scalars(container.node.get("command"))]
-            program: Tree = in_brackets([Text(text) for text in _PROGRAM])
-            run = {"command": "null", "args": "null"} if command == _PROGRAM else {"args": program}
+            run = {"command": in_brackets([Text(word) for word in command])} if command in _REPLACED else {}
             _, kind, _, called = item.identity
             trees[file] = {
                 "apiVersion": pod_patch.VERSION,
                 "kind": pod_patch.KIND,
                 "targets": in_brackets([{"kind": Text(kind), "name": Text(called)}]),
-                "spec": {_CONTAINERS: [{"name": Text(container.name), **run}]},
+                "spec": {_CONTAINERS: [{"name": Text(container.name), **run, "args": "[]"}]},
             }
     named = {file: f"{name}-{file}" if len(trees) > 1 else f"{name}.yaml" for file in trees}
     return {f"patches/{named[file].replace('/', '-')}": tree for file, tree in trees.items()}

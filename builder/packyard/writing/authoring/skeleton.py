@@ -4,28 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from packyard.core.yaml.content import Text, Tree, block, in_brackets
-from packyard.writing.source.package import FILE
+from packyard.core.yaml.content import Text, Tree, block
+from packyard.writing.source.package import DESCRIPTION, FILE
 
-DESCRIPTION = "docs/10-description.md"
-_ASKED = ("framework", "category", "precision")
+_ASKED = "{# What it does, in a sentence; lint asks for it. #}"
 
 
 def write(
-    name: str, model: Mapping[str, str], use_cases: Mapping[str, Tree], *, setters: Mapping[str, str], description: str
+    name: str, use_cases: Mapping[str, Tree], *, setters: Mapping[str, str], description: str = ""
 ) -> dict[str, bytes]:
-    """Return the files by their paths in the folder of the package; ``model`` is what is known of it."""
+    """Return the files by their paths in the folder of the package."""
     tree: dict[str, Tree] = {"apiVersion": "packyard/v1", "kind": "Package"}
-    tree["model"] = in_brackets({key: Text(value) for key, value in {"name": name, **model}.items()})
     if setters:
         tree["setters"] = {key: Text(value) for key, value in setters.items()}
     tree["useCases"] = use_cases
-    return {FILE: text(tree), "docs/00-title.md": f"# {name}\n".encode(), DESCRIPTION: f"{description}\n".encode()}
-
-
-def model(word: str, mode: str) -> dict[str, str]:
-    """Return a model of which nobody has said more than its mode."""
-    return {**dict.fromkeys(_ASKED, word), "mode": mode}
+    text_of_readme = {"docs/00-title.md": f"# {name}\n", DESCRIPTION: f"{description or _ASKED}\n"}
+    return {FILE: text(tree), **{path: written.encode() for path, written in text_of_readme.items()}}
 
 
 def text(tree: Tree) -> bytes:

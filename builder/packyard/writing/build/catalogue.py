@@ -15,6 +15,7 @@ from packyard.core.work import executor
 from packyard.writing.build import package_lint, workspace_lint
 from packyard.writing.build.draft import compose_draft
 from packyard.writing.build.package_lint import Linted
+from packyard.writing.checks.finding import Finding
 from packyard.writing.source.workspace import Workspace
 
 
@@ -30,10 +31,14 @@ class Built(NamedTuple):
 
 
 class Catalogue(NamedTuple):
-    """Packages that were built, in the order of their names, and how many warnings lint has of them."""
+    """Packages that were built, in the order of their names, and what lint warns of.
+
+    ``secrets`` are those in plain text, which exceptions allow.
+    """
 
     packages: list[Built]
-    warnings: int
+    warnings: Sequence[Finding]
+    secrets: Sequence[Finding]
 
 
 #: What puts a bundle where it belongs: see `tree`.
@@ -55,7 +60,8 @@ def build(
     if here.is_library and here.name in names:
         linted += (package_lint.lint(here, name) for name in here.package_names())
     warnings = workspace_lint.refuse(here, linted)
-    return Catalogue([built for built, _ in results], warnings)
+    secrets = [item for package in linted for item in package.findings if item.rule == "plain-secret"]
+    return Catalogue([built for built, _ in results], warnings, secrets)
 
 
 def _task(here: Workspace, version: str, put: _Put, name: str) -> tuple[Built, Linted]:

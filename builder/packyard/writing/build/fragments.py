@@ -23,8 +23,8 @@ def check(here: Workspace, package: Package, draft: Draft, parsed: Sequence[Pars
     """Find what is wrong with the README of a package."""
     name = draft.manifest.name
     files = [*(member.path for member in draft.members), "packyard.json"]
-    by_folder = {each.where.removeprefix(f"{name}/").rstrip("/"): each for each in parsed}
-    setters = {path: each.definitions.setters for path, each in by_folder.items() if each.definitions.setters}
+    by_folder = {item.where.removeprefix(f"{name}/").rstrip("/"): item for item in parsed}
+    setters = {path: item.definitions.setters for path, item in by_folder.items() if item.definitions.setters}
     lines = dict(enumerate(draft.readme.decode().splitlines(), 1))
     written = {line: (path, number) for path, text in readme.find(here, package) if is_own(path)
                for number, line in enumerate(text.splitlines(), 1)}  # fmt: skip

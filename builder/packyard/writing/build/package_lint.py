@@ -90,7 +90,7 @@ def _package(here: Workspace, draft: Draft, composed: ComposedPackage) -> Linted
         [option.name for option in composed.options.all],
         composed.idle,
         tuple(draft.inputs),
-        sorted({text for each in parsed for text in kubernetes_schema.unchecked(each, judges_of(here))}),
+        sorted({text for item in parsed for text in kubernetes_schema.unchecked(item, judges_of(here))}),
     )
 
 
@@ -115,11 +115,11 @@ def _judged(here: Workspace, composed: ComposedPackage) -> tuple[list[Parsed], l
     judges = judges_of(here)
     pairs = [(files, parse(files)) for files in _directories(here, composed)]
     findings = [finding for pair in pairs for finding in find(*pair, judges=judges)]
-    *used, of_options = parsed = [each for _, each in pairs]
+    *used, of_options = parsed = [item for _, item in pairs]
     read = here.sources.read
     options = [
-        Option(each.name, each.part, needed(read(parts.file_of(here.sources, each.part.folder))))
-        for each in composed.options.all
+        Option(option.name, option.part, needed(read(parts.file_of(here.sources, option.part.folder))))
+        for option in composed.options.all
     ]
     tried = partial(enabled.find, defined=of_options.definitions, judges=judges, known=findings)
     return parsed, [*findings, *(item for case in used for option in options for item in tried(case, option))]
@@ -141,15 +141,15 @@ def _directories(here: Workspace, composed: ComposedPackage) -> Iterator[Package
 def _to_sources(here: Workspace, composed: ComposedPackage, findings: Iterable[Finding]) -> Iterator[Finding]:
     """Move findings from the composed files of a package to the sources."""
     traced, prefix = Traced(here, composed), f"{composed.package.name}/{here.prefix}/"
-    for each in findings:
-        below, place = each.file.removeprefix(prefix), None
-        if below != each.file:
-            given = traced.value_place(below, each.line) if each.rule in _OF_VALUES else None
-            place = given or traced.at(below, each.line, each.column)
+    for item in findings:
+        below, place = item.file.removeprefix(prefix), None
+        if below != item.file:
+            given = traced.value_place(below, item.line) if item.rule in _OF_VALUES else None
+            place = given or traced.at(below, item.line, item.column)
         # What is removed from a patch would bring back what it replaced.
-        is_patch = each.fix == REMOVE and place and not place.file.startswith(here.sources.shown("bases"))
-        shown, fix = f"{each.file}:{each.line}", "" if is_patch else each.fix
-        yield replace(each, **asdict(place), composed=shown, fix=fix) if place else each
+        is_patch = item.fix == REMOVE and place and not place.file.startswith(here.sources.shown("bases"))
+        shown, fix = f"{item.file}:{item.line}", "" if is_patch else item.fix
+        yield replace(item, **asdict(place), composed=shown, fix=fix) if place else item
 
 
 def as_findings(problems: Iterable[Problem]) -> list[Finding]:

@@ -105,7 +105,7 @@ def _as_conflict(file: Path) -> Iterator[None]:
     try:
         yield
     except PackyardError as error:
-        said = (Problem(f"is not what packyard built: {each}", file=str(file), hint=_HINT) for each in error.problems)
+        said = (Problem(f"is not what packyard built: {item}", file=str(file), hint=_HINT) for item in error.problems)
         raise ConflictError(*said) from error
 
 

@@ -86,10 +86,10 @@ def _without_package(here: Workspace) -> Iterator[Finding]:
 
 def _as_severe(findings: Iterable[Finding], severities: Mapping[str, str]) -> Iterator[Finding]:
     """Yield findings as severe as the workspace says of their rules; what does not compose is an error anyway."""
-    for each in findings:
-        severity = severities.get(each.rule, each.severity) if each.rule not in _ALWAYS else each.severity
+    for item in findings:
+        severity = severities.get(item.rule, item.severity) if item.rule not in _ALWAYS else item.severity
         if severity != "off":
-            yield replace(each, severity="error" if severity == "error" else "warning")
+            yield replace(item, severity="error" if severity == "error" else "warning")
 
 
 def _unknown(here: Workspace) -> Iterator[Finding]:
@@ -101,25 +101,25 @@ def _unknown(here: Workspace) -> Iterator[Finding]:
             yield finding("exception-to-no-rule", problem)
 
 
-def refuse(here: Workspace, linted: Sequence[Linted]) -> int:
-    """Raise all errors of packages, or return the number of warnings."""
+def refuse(here: Workspace, linted: Sequence[Linted]) -> list[Finding]:
+    """Raise all errors of packages, or return the warnings."""
     findings = judge(here, linted)
     problems = [_named(finding).problem for finding in findings if finding.severity == "error"]
     if problems:
         raise InputError(*problems)
-    return len(findings)
+    return findings
 
 
-def _named(each: Finding) -> Finding:
+def _named(item: Finding) -> Finding:
     """Return a finding whose message names its rule, unless the message is that of composing."""
-    return each if each.rule == "does-not-compose" else replace(each, message=f"{each.message} [{each.rule}]")
+    return item if item.rule == "does-not-compose" else replace(item, message=f"{item.message} [{item.rule}]")
 
 
 def _once(findings: Iterable[Finding]) -> Iterable[Finding]:
     """Return once what several packages have from one part, and a line as it is written and as it is composed."""
     once: dict[tuple[object, ...], Finding] = {}
-    for each in findings:
-        once.setdefault((each.file, each.line, each.rule, each.message), each)
+    for item in findings:
+        once.setdefault((item.file, item.line, item.rule, item.message), item)
     return once.values()
 
 

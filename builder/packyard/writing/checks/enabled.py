@@ -55,9 +55,9 @@ def find(
         if roots := _enable(parsed, build, option):
             revised = parsed.revised(build, roots, defined, frozenset(option.files))
             own = option.files | {parsed.where + name for name in option.beside}
-            for each in find_built(revised, judges=judges):
-                if _key(each) not in keys:
-                    yield each if each.file in own else _placed(each, option, roots)
+            for finding in find_built(revised, judges=judges):
+                if _key(finding) not in keys:
+                    yield finding if finding.file in own else _placed(finding, option, roots)
 
 
 def _enable(parsed: Parsed, build: Build, option: Option) -> Sequence[MappingNode]:

@@ -50,14 +50,14 @@ def apply(findings: Iterable[Finding], files: Mapping[str, bytes], judged: Colle
 
     ``judged`` are the files of which every finding is known, so that an exception there has to be needed.
     """
-    comments = {(each.file, each.applies, each.rule): each for name in files for each in _find(name, files[name])}
+    comments = {(item.file, item.applies, item.rule): item for name in files for item in _find(name, files[name])}
     left, used = list[Finding](), set[tuple[str, int, str]]()
-    for each in findings:
-        key = (each.file, each.line, each.rule)
+    for item in findings:
+        key = (item.file, item.line, item.rule)
         if key in comments and comments[key].reason:
             used.add(key)
         else:
-            left.append(each)
+            left.append(item)
     for key, comment in comments.items():
         left += _faults(comment, is_needed=key in used or comment.file not in judged)
     return left
@@ -75,15 +75,15 @@ def take_out(members: Iterable[Member]) -> tuple[list[Member], dict[str, dict[st
     return left, reasons
 
 
-def write(data: bytes, found: Finding, reason: str) -> bytes:
+def write(data: bytes, item: Finding, reason: str) -> bytes:
     """Return a YAML file with an exception above the line of a finding; as it was where no comment can stand there."""
     lines = data.decode().splitlines(keepends=True)
-    line = lines[found.line - 1]
+    line = lines[item.line - 1]
     indent, end = line[: len(line) - len(line.lstrip())], line[len(line.rstrip("\r\n")) :] or "\n"
-    lines.insert(found.line - 1, f"{indent}# {MARK.decode()} {found.rule}: {reason}{end}")
+    lines.insert(item.line - 1, f"{indent}# {MARK.decode()} {item.rule}: {reason}{end}")
     new = "".join(lines).encode()
     with suppress(InputError):
-        parse_file(new, found.file)
+        parse_file(new, item.file)
         return new
     return data
 
@@ -117,14 +117,14 @@ def _is_comment(line: str) -> bool:
     return not line.strip() or line.lstrip().startswith(("#", "<!--", "//"))
 
 
-def _faults(each: _Exception, *, is_needed: bool) -> Iterator[Finding]:
-    rule = table().get(each.rule)
-    if rule is None and OWN not in each.rule:
-        hint = suggest(each.rule, table()) or "packyard lint --explain lists all rules"
-        yield each.finding("exception-to-no-rule", f"there is no rule {each.rule!r} to make an exception to", hint)
-    elif not each.reason:
-        message = f"no reason is given for the exception to {each.rule}"
-        yield each.finding("exception-without-reason", message, "add it: RULE: reason")
+def _faults(item: _Exception, *, is_needed: bool) -> Iterator[Finding]:
+    rule = table().get(item.rule)
+    if rule is None and OWN not in item.rule:
+        hint = suggest(item.rule, table()) or "packyard lint --explain lists all rules"
+        yield item.finding("exception-to-no-rule", f"there is no rule {item.rule!r} to make an exception to", hint)
+    elif not item.reason:
+        message = f"no reason is given for the exception to {item.rule}"
+        yield item.finding("exception-without-reason", message, "add it: RULE: reason")
     elif not is_needed:
-        message = f"nothing here needs an exception to {each.rule}"
-        yield each.finding("exception-not-needed", message, "remove the comment", REMOVE)
+        message = f"nothing here needs an exception to {item.rule}"
+        yield item.finding("exception-not-needed", message, "remove the comment", REMOVE)

@@ -37,6 +37,11 @@ class Finding:
         """The fault, as an error has it."""
         return Problem(self.message, file=self.file, line=self.line, column=self.column, hint=self.hint)
 
+    @property
+    def said(self) -> str:
+        """The fault with its rule, for those who say themselves how severe it is."""
+        return str(self.problem._replace(message=f"{self.message} [{self.rule}]"))
+
     def __str__(self) -> str:
         return str(self.problem._replace(message=f"{self.severity}: {self.message} [{self.rule}]"))
 

@@ -116,7 +116,7 @@ def lint(tree: Tree, *, judges: Sequence[Judge]) -> Linted:
         opened.read(lambda file: secret_texts.is_looked_into(file) and tree.has_file(file))
     )
     excepted = set(_exceptions(tree, opened.copies))
-    findings = [each for each in findings if (os.path.normpath(each.file), each.rule) not in excepted]
+    findings = [finding for finding in findings if (os.path.normpath(finding.file), finding.rule) not in excepted]
     named = opened.read(lambda file: exception.may_have(file) and tree.has_file(file))
     # A copy may not need its exceptions, and a file that cannot be read may.
     is_open = bool(opened.copies) or any(parsed.unreadable for parsed in opened.parsed.values())
@@ -131,10 +131,10 @@ def _of_packages(opened: _Opened, judges: Sequence[Judge]) -> list[Finding]:
     others = tuple(f"{opened.tree.prefix}{folder}/" for folder in opened.packages if folder)
     for folder, package in opened.packages.items():
         parsed, shipped = opened.parsed[folder], opened.shipped[folder]
-        there = find(package, parsed, shipped=shipped, judges=judges, exists=opened.exists)
+        built = find(package, parsed, shipped=shipped, judges=judges, exists=opened.exists)
         findings += (
             finding
-            for finding in _with_templates(there, package, parsed)
+            for finding in _with_templates(built, package, parsed)
             if folder or not finding.file.startswith(others)
         )
     return findings
@@ -180,7 +180,7 @@ def _builds_on(path: str, data: bytes, packages: Iterable[str]) -> bool:
 def _with_templates(findings: Iterable[Finding], package: PackageFiles, parsed: Parsed) -> Iterator[Finding]:
     """Yield findings; of a template, which no kustomization lists, only a warning that it cannot be read."""
     listed, hint = kustomizations.listed(parsed), "if it is a template, give it another ending, such as .tpl"
-    templates = {each.source.name for each in parsed.documents if "{{" in each.source.text and _is_filled_in(each)}
+    templates = {item.source.name for item in parsed.documents if "{{" in item.source.text and _is_filled_in(item)}
     for finding in findings:
         data = package.resources.get(finding.file.removeprefix(package.where), b"")
         is_open = os.path.normpath(finding.file) not in listed

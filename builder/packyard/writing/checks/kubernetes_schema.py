@@ -53,10 +53,10 @@ def check(parsed: Parsed, applied: Applied, judges: Sequence[Judge], *, newest: 
             if place and (fault.rule != "missing-field" or id(item.root) in finished):
                 noted.setdefault((fault.rule, place, fault.message), (fault, []))[1].append(judge)
         for (_, place, _), (fault, by) in noted.items():
-            each = _finding(place, fault, by, judges)
-            is_served = each.rule != "unserved-kind"
+            made = _finding(place, fault, by, judges)
+            is_served = made.rule != "unserved-kind"
             certain = [*kubernetes[-1:], *(judge for judge in operators if is_served or not judge.is_given)]
-            yield replace(each, severity="warning") if newest and not any(judge in certain for judge in by) else each
+            yield replace(made, severity="warning") if newest and not any(judge in certain for judge in by) else made
 
 
 def unchecked(parsed: Parsed, judges: Sequence[Judge]) -> Iterator[str]:
@@ -109,8 +109,8 @@ def _of_operator(item: AppliedObject, versions: Sequence[Judge]) -> Iterator[tup
     verdicts: list[tuple[Judge, list[Fault]]] = []
     for judge in reversed(versions):
         definition = judge.kinds[item.kind]
-        found = judge.faults(definition, item.value)
-        faults = [each for each in found if (unversioned(item.kind), *each.path[-2:-1], each.field) not in _FILLED_IN]
+        listed = judge.faults(definition, item.value)
+        faults = [part for part in listed if (unversioned(item.kind), *part.path[-2:-1], part.field) not in _FILLED_IN]
         faults = faults or list(definition_rules.faults(judge, definition, item.value))
         if not faults:
             later = [] if judge.is_given else verdicts

@@ -143,5 +143,5 @@ def _limit(setter: Setter) -> int | None:
     if isinstance(choices, Sequence) and choices:
         limits.append(max(len(str(choice)) for choice in choices))
     if full_type(setter.type) == "integer" and is_number(schema.get("maximum")):
-        limits.append(max(len(str(int(each))) for each in map(schema.get, ("maximum", "minimum")) if is_number(each)))
+        limits.append(max(len(str(int(item))) for item in map(schema.get, ("maximum", "minimum")) if is_number(item)))
     return min((limit for limit in limits if isinstance(limit, int)), default=None)

@@ -69,7 +69,7 @@ def _keys(parsed: Parsed) -> Iterator[Finding]:
 
 def _alike(parsed: Parsed) -> Iterator[Finding]:
     """Find the fields that are like a bound one, or have the value of a setter."""
-    bound = {(_key(each.part), each.node.value): each for _, each in parsed.bound if isinstance(each.node, Scalar)}
+    bound = {(_key(field.part), field.node.value): field for _, field in parsed.bound if isinstance(field.node, Scalar)}
     names = dict(_texts(parsed.definitions))
     every = [entry for document in parsed.documents for node in walk(document.root) for entry in entries(node)]
     local = {id(name) for entry in every if entry.name in _LOCAL for name in named(entry.value)}

@@ -73,8 +73,8 @@ def _values(krmfiles: Iterable[Parsed]) -> dict[str, str]:
 
 
 def _definitions(name: str, parsed: Parsed) -> Iterator[Finding]:
-    found = [*setters.check(parsed, shipped=True), *definitions.check(parsed)]
-    yield from (replace(item, fix="") for item in found if item.rule in _OF_DEFINITIONS)
+    findings = [*setters.check(parsed, shipped=True), *definitions.check(parsed)]
+    yield from (replace(item, fix="") for item in findings if item.rule in _OF_DEFINITIONS)
     for setter in parsed.definitions.setters.values():
         if setter.required and setter.example is None and setter.description:
             message = f"setter {setter.name} is required and has no example, for commands of pages and for checks"

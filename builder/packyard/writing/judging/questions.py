@@ -23,6 +23,7 @@ from typing import Literal
 
 from packyard.core.bundle.bundle import Bundle
 from packyard.core.errors import InputError, PackyardError, Problem, UnavailableError
+from packyard.core.kubernetes import schemas
 from packyard.core.yaml.node import Source
 from packyard.using.kustomize import builtin, objects
 from packyard.using.kustomize.builtin import Trial
@@ -31,6 +32,7 @@ from packyard.using.render import programs
 from packyard.using.render.render import Inputs, render
 from packyard.writing.build import package_lint, workspace_lint
 from packyard.writing.build.draft import compose_draft
+from packyard.writing.build.own_rules import judges_of
 from packyard.writing.build.package_lint import Linted
 from packyard.writing.checks.finding import Finding
 from packyard.writing.judging import own_tests
@@ -67,7 +69,7 @@ class Verdict:
     def of_lint(cls, package: str, check: str, findings: Sequence[Finding]) -> Verdict:
         """Return the verdict of lint: errors alone fail."""
         errors = (str(finding) for finding in findings if finding.severity == "error")
-        warnings = (f"{item.problem} [{item.rule}]" for item in findings if item.severity == "warning")
+        warnings = (item.said for item in findings if item.severity == "warning")
         return replace(cls.of(package, check, details=errors), warnings=tuple(warnings))
 
     @classmethod
@@ -86,7 +88,7 @@ def judge(
 
     Programs are looked for on ``path``; the API server that may be asked is that of kubectl's current context.
     """
-    linted, told = list[Linted](), set[Finding]()
+    linted, known = list[Linted](), set[Finding]()
     for name in names:
         try:
             draft = compose_draft(workspace, _VERSION, name)
@@ -98,7 +100,7 @@ def judge(
         yield Verdict.of(name, "build")
         linted.append(package_lint.lint(workspace, name, draft))
         findings = workspace_lint.judge(workspace, linted[-1:], alone=True)
-        told.update(findings)
+        known.update(findings)
         verdict = Verdict.of_lint(name, "lint", findings)
         yield replace(verdict, warnings=(*verdict.warnings, *linted[-1].unchecked))
         with tempfile.TemporaryDirectory(prefix="packyard-") as folder:
@@ -121,7 +123,7 @@ def judge(
     if is_whole and not any(item.is_broken for item in linted):
         linted += [package_lint.lint(workspace, workspace.name)] if workspace.is_library else []
         together = workspace_lint.judge(workspace, linted)
-        yield Verdict.of_lint(workspace.name, "workspace", [item for item in together if item not in told])
+        yield Verdict.of_lint(workspace.name, "workspace", [item for item in together if item not in known])
 
 
 def _without_example(traced: Traced, below: Path, where: str) -> dict[str, str]:
@@ -190,6 +192,7 @@ def _tests(
     except InputError as error:
         yield Verdict.of(package.name, tests.DIRECTORY, details=map(str, error.problems))
         return
+    kinds = {kind.rpartition(" ")[2] for kind in schemas.kinds_of(judges_of(workspace))}
     for test in package_tests:
         for use_case in test.use_cases:
             where = f"{test.file.removeprefix(workspace.sources.shown(package.folder) + '/')}:{test.line} {use_case}"
@@ -197,7 +200,7 @@ def _tests(
             if missing and not (test.refused or test.preset):
                 yield Verdict.skipped(package.name, tests.DIRECTORY, where, *missing)
                 continue
-            problems = own_tests.unmet(test, bundle, f"{workspace.prefix}/{use_case}", path=path)
+            problems = own_tests.unmet(test, bundle, f"{workspace.prefix}/{use_case}", path=path, kinds=kinds)
             yield Verdict.of(package.name, tests.DIRECTORY, where, details=map(str, problems))
 
 

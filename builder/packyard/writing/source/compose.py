@@ -215,7 +215,7 @@ def _misnamed(use_case: UseCase, objects: Iterable[SourceObject]) -> Iterator[Pr
             for path, container in pod.container_places:
                 is_merged = merge_keys(root.text("apiVersion"), root.text("kind"), path[:-1]) is not None
                 if is_merged and container.source in merges and container.entry("image") is None:
-                    others = [other.text("name") for other in pod.containers if other is not container]
+                    others = [sibling.text("name") for sibling in pod.containers if sibling is not container]
                     yield no_container(root, container, others)
 
 
@@ -254,9 +254,13 @@ def _check_values(package: Package, use_cases: Sequence[Composed]) -> None:
     used = {(line, name) for item, line, name in given if item.words.is_used(name)}
     unknown = {(line, name) for _, line, name in given if line} - used
     known = {name for item in use_cases for name in item.words.known}
-    message = "reaches nothing in the use cases that it is for"
     refuse(
-        Problem(f"setters.{name}: {message}", file=package.file, line=line, hint=suggest(name, known - {name}))
+        Problem(
+            f"setters.{name}: no field of its use cases has this setter",
+            file=package.file,
+            line=line,
+            hint=suggest(name, known - {name}),
+        )
         for line, name in sorted(unknown)
     )
 

@@ -31,12 +31,15 @@ from packyard.writing.source.pod_operations import PodPatch
 from packyard.writing.source.workspace import BASE, FOLDERS, PROGRAMS, STORAGE, Workspace
 
 FILE = "package.yaml"
+#: The fragment of its README that says what it does.
+DESCRIPTION = "docs/10-description.md"
 #: How many directories a package may bring for its users to deploy.
 MAX_USE_CASES = 256
 #: What packages, use cases and parts are called.
 NAME = re.compile(r"[a-z0-9]([-a-z0-9]*[a-z0-9])?")
-#: What `model` says of every package.
+#: What `model` may say of a package, for lists.
 MODEL = ("name", "framework", "category", "precision", "mode")
+_MODES = ("training", "inference")
 
 
 def slug(text: str) -> str:
@@ -117,7 +120,7 @@ def read(workspace: Workspace, name: str) -> Package:
         name=name,
         folder=folder,
         file=fields.file,
-        model=_model(fields),
+        model=_model(fields, name.removesuffix("-k8s")),
         use_cases=tuple(_use_cases(workspace, folder, fields)),
         requires=required.read(fields),
         moved=fields.sentences("moved"),
@@ -135,13 +138,14 @@ def title(workspace: Workspace, folder: str) -> str:
     return ""
 
 
-def _model(fields: Fields) -> dict[str, str]:
-    child = fields.child("model")
-    if child is None:
-        fields.fault(fields.node, "model", "is missing")
-        return {}
-    model = {key: child.text(key) for key in MODEL}
-    child.done()
+def _model(fields: Fields, name: str) -> dict[str, str]:
+    model = {"name": name}
+    if child := fields.child("model"):
+        model |= {key: child.text(key) for key in MODEL if child.anything(key)}
+        if (mode := model.get("mode", _MODES[0])) not in _MODES:
+            message = f"must be {' or '.join(_MODES)}, not {mode!r}"
+            child.fault(child.anything("mode"), "mode", message, suggest(mode, _MODES))
+        child.done()
     return model
 
 
@@ -205,7 +209,7 @@ def _entry(
     fields.done()
     if len(fields.problems) > before:
         return []
-    return [replace(use_case, path=f"{name}/{each}", storage=each) for each in storages] or [use_case]
+    return [replace(use_case, path=f"{name}/{storage}", storage=storage) for storage in storages] or [use_case]
 
 
 def _check(fields: Fields, key: str, names: list[str], workspace: Workspace) -> None:

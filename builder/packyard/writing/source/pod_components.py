@@ -110,7 +110,7 @@ def _steps(patch: PodPatch, states: Mapping[str, Sequence[SourceObject]], fittin
         operations = group.made
         if operations is None or not any(id(item) in inside for item in group.items):
             continue
-        others = [item for each in groups if each.kind == group.kind and each is not group for item in each.items
+        others = [item for part in groups if part.kind == group.kind and part is not group for item in part.items
                   if id(item) in inside or not _is_refused(item, operations)]  # fmt: skip
         selector = _selector(patch, group, others, named=named)
         by_target.setdefault((group.text, selector), _Step([], selector, operations)).kinds.append(group.kind[1])
@@ -166,8 +166,8 @@ def _selector(patch: PodPatch, group: _Group, others: Sequence[SourceObject], *,
 
 def _keys(kind: str, items: Sequence[SourceObject]) -> list[str]:
     """Return the labels or annotations of objects that no setter changes."""
-    found = [entry for item in items for entry in entries(item.root.find("metadata", kind))]
-    names = {entry.name for entry in found} - {entry.name for entry in found if is_bound(entry)}
+    listed = [entry for item in items for entry in entries(item.root.find("metadata", kind))]
+    names = {entry.name for entry in listed} - {entry.name for entry in listed if is_bound(entry)}
     return sorted(names, key=lambda key: (key != _COMPONENT, key))
 
 

@@ -39,8 +39,9 @@ CONTAINERS = ("initContainers", "containers")
 class PodPatch:
     """A patch of pods: for which objects and which of their pods, and what they get.
 
-    A container without an image is one that has to be there; its name may be a pattern, as in a target. The patch is
-    written in ``path``, at ``line``; ``file`` is how messages show that, ``head`` are the comments that it begins with.
+    A container without an image has to be there, and one whose name is a pattern in brackets, as ``(a|b)``.
+    The patch is written in ``path``, at ``line``; ``file`` is how messages show that, ``head`` are the comments that it
+    begins with.
     """
 
     path: str
@@ -60,17 +61,22 @@ class PodPatch:
         return [node for node in (self.metadata and self.metadata.value, self.spec) if node]
 
     @property
+    def selected(self) -> list[str]:
+        """What it is for, in words: its targets and roles."""
+        return [*map(_words, self.targets), *map(_of_role, self.roles)]
+
+    @property
     def keys(self) -> list[tuple[str, int, str]]:
         """Where the patch is written, once for each target and each role: each of them has to reach something.
 
         Without any, that is where it names the containers that have to be there.
         """
-        words = [_words(target) for target in self.targets] + [f"role {role!r}" for role in self.roles]
-        if words:
-            return [(self.path, self.line, word) for word in words]
-        needed = [node for key in CONTAINERS for node in containers(self.spec, key) if node.get("image") is None]
+        needed = [node for key in CONTAINERS for node in containers(self.spec, key) if not _is_new(node)]
+        named = " and ".join(f"container {node.text('name')!r}" for node in needed)
+        if words := self.selected:
+            return [(self.path, self.line, f"{word}, {named}" if named else word) for word in words]
         line = needed[0].source.locate(needed[0].start)[0] if needed else self.line
-        return [(self.path, line, " and ".join(f"container {node.text('name')!r}" for node in needed))]
+        return [(self.path, line, named)]
 
     def operations(
         self, root: MappingNode, identity: Identity
@@ -125,10 +131,12 @@ def find(patch: PodPatch, root: MappingNode, identity: Identity) -> Operations |
     for pod in pods.find(root) if chosen or not patch.targets else ():
         if not patch.roles or pod.role in patch.roles:
             merged.pod(pod)
-    if all(each.op == "test" for each in merged.operations.values()):
+    if all(operation.op == "test" for operation in merged.operations.values()):
         return None
-    words = {*map(_words, chosen), *(f"role {role!r}" for role in merged.roles)}
-    keys = [key for key in patch.keys if key[2] in words or not (patch.targets or patch.roles)]
+    words = {*map(_words, chosen), *map(_of_role, merged.roles)}
+    keys = patch.keys
+    if patch.selected:
+        keys = [key for key, word in zip(keys, patch.selected, strict=True) if word in words]
     return Operations(tuple(merged.operations.values()), keys)
 
 
@@ -175,15 +183,15 @@ class _Made:
     def pod(self, pod: Pod[MappingNode]) -> None:
         """Merge the patch into a pod, if that has all containers which the patch names."""
         fragments = [
-            _Fragment(key, item, f"/spec/{key}/{number}", [each for each in of_pod if _is_for(item.value, each.name)])
+            _Fragment(key, item, f"/spec/{key}/{number}", [part for part in of_pod if _is_for(item.value, part.name)])
             for key in CONTAINERS
             for of_pod in [list(containers_of(pod, key))]
             for number, item in enumerate(_items(self.patch.spec, key))
         ]
-        if not all(fragment.reached or fragment.item.value.find("image") for fragment in fragments):
+        if not all(fragment.reached or _is_new(fragment.item.value) for fragment in fragments):
             return  # a container has to be there, and is not
         before = len(self.operations)
-        if not any(each.reached for each in fragments) and not pod.is_argo:
+        if not any(fragment.reached for fragment in fragments) and not pod.is_argo:
             self._test_items(pod)
         for fragment in fragments:
             for container in fragment.reached:
@@ -201,7 +209,7 @@ class _Made:
         path, target = pod.chain[-1]
         outer = pod.chain[-2] if pod.template is not None else None
         if pod.is_argo:
-            path, target = next(each for each in pod.chain if each[1].get("templates") is not None)
+            path, target = next(link for link in pod.chain if link[1].get("templates") is not None)
             outer = path, target
         place = _Place(pointer(path), ("spec",), "/spec")
         for entry in entries(self.patch.spec):
@@ -257,20 +265,20 @@ class _Made:
         """Merge a list by the key by which Kubernetes does; one without a key is replaced, or added to."""
         assert isinstance(entry.value, SequenceNode)
         keys = fieldtypes.merge_keys("v1", "Pod", place.fields)
-        if keys is None and entry.name not in self.patch.append and old.items:
+        if keys is None and entry.name not in self.patch.append and (old.items or not entry.value.items):
             self._add(place.pointer, entry.value, entry.comment, place.origin)
             return
         for number, item in enumerate(entry.value.items):
             wanted = _told_apart_by(item.value, keys or ())
-            twins = (index for index, each in enumerate(old.items) if _told_apart_by(each.value, keys or ()) == wanted)
-            there = list(twins) if keys is not None and wanted[0] else []
-            for index in there:
+            twins = (index for index, held in enumerate(old.items) if _told_apart_by(held.value, keys or ()) == wanted)
+            indices = list(twins) if keys is not None and wanted[0] else []
+            for index in indices:
                 inner, own = old.items[index].value, place.below(index, number, 0)
                 if keys and isinstance(inner, MappingNode):
                     for key in (*keys[1:], keys[0]):
                         self._test(f"{own.pointer}/{key}", inner.get(key))
                     self._mapping(inner, item.value, own, without=keys[0])
-            if not there:
+            if not indices:
                 self._add(f"{place.pointer}/-", item.value, item.comment, f"{place.origin}/{number}")
 
     def _test_items(self, pod: Pod[MappingNode]) -> None:
@@ -334,6 +342,10 @@ def _words(target: Mapping[str, str]) -> str:
     return ", ".join(f"{key} {text!r}" for key, text in target.items())
 
 
+def _of_role(role: str) -> str:
+    return f"role {role!r}"
+
+
 def _items(spec: Node | None, key: str) -> Sequence[Item]:
     """Return the items of a list of a fragment of a pod."""
     listed = spec.get(key) if spec else None
@@ -345,6 +357,11 @@ def containers(spec: Node | None, key: str) -> Sequence[MappingNode]:
     return [item.value for item in _items(spec, key) if isinstance(item.value, MappingNode)]
 
 
+def _is_new(fragment: Node) -> bool:
+    """Say whether a fragment is a container that is added to pods without it: it has an image, and one name."""
+    return fragment.find("image") is not None and "(" not in fragment.text("name")
+
+
 def _is_for(fragment: Node, name: str) -> bool:
     """Say whether a fragment is for containers of a name."""
     return isinstance(fragment, MappingNode) and selector.matches(fragment.text("name"), name)
@@ -353,4 +370,4 @@ def _is_for(fragment: Node, name: str) -> bool:
 def is_bound(child: Child) -> bool:
     """Say whether a setter changes an entry or an item, by a comment behind it or above."""
     behind = (child.value.comment, child.comment, *child.head)
-    return any(each is not None and comment.parse(each.text) is not None for each in behind)
+    return any(text is not None and comment.parse(text.text) is not None for text in behind)

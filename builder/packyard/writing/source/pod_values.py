@@ -54,9 +54,9 @@ class Brought:
 
         It is in the value of another operation of its ``patch`` where that has it.
         """
-        whole = [each for each in patch if is_brought(each) and operation.origin.startswith(f"{each.origin}/")]
+        whole = [item for item in patch if is_brought(item) and operation.origin.startswith(f"{item.origin}/")]
         if whole:
-            outer = min(whole, key=lambda each: len(each.origin))
+            outer = min(whole, key=lambda item: len(item.origin))
             return self.add(outer) + operation.origin.removeprefix(outer.origin)
         assert operation.value is not None
         steps = pointer.steps(operation.origin)

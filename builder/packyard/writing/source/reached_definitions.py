@@ -118,8 +118,8 @@ def _setter(entry: Entry, text: str | None) -> str:
     if text is not None and value is not None and setter is not None and isinstance(definition, MappingNode):
         value.value = make.scalar(text, entry.key.source.name, double_quoted(text))
         if text and setter.get("required") is not None:
-            setter.children = [each for each in setter.entries if each.name != "required"]
-            definition.children = [each for each in definition.entries if each.name not in ("example", "nullable")]
+            setter.children = [entry for entry in setter.entries if entry.name != "required"]
+            definition.children = [entry for entry in definition.entries if entry.name not in ("example", "nullable")]
     return "".join(f"{line}\n" for line in layout.lines([copied], "    "))
 
 

@@ -64,7 +64,7 @@ class Traced:
 
     def _use_case(self, path: str) -> tuple[Composed | None, str]:
         """Return the use case that has a file, and its name there."""
-        made = next((each for each in self._package.use_cases if path.startswith(f"{each.use_case.path}/")), None)
+        made = next((item for item in self._package.use_cases if path.startswith(f"{item.use_case.path}/")), None)
         return made, path.removeprefix(f"{made.use_case.path}/" if made else "")
 
     def _of_copy(self, path: str, line: int) -> Place:
@@ -73,7 +73,7 @@ class Traced:
         sources, folder = self._workspace.sources, self._workspace.part_dir(f"{FOLDERS[KIND]}/{name}")
         if top == PROGRAMS:
             used = (each for made in self._package.use_cases for each in program.find(made.sources))
-            folder = next(each.folder for each in used if each.name == name)
+            folder = next(candidate.folder for candidate in used if candidate.name == name)
         if file not in (kustomization.FILE, PODS) and sources.is_file(f"{folder}/{file}"):
             return Place(sources.shown(f"{folder}/{file}"), line)
         made_of = f"{folder}/{PODS}" if file == PODS else parts.file_of(sources, folder)
@@ -87,12 +87,12 @@ def _of_definition(root: Node, position: int, words: Sequence[Words]) -> Place |
         return None
     entry, way = begun[-1], list[str]()
     name = entry.name.removeprefix(SETTER_PREFIX).removeprefix(SUBSTITUTION_PREFIX)
-    word = next((each.defined[name] for each in words if name in each.defined), None)
-    value = next((place for each in words if (place := _value(each, name))), None)
+    word = next((vocabulary.defined[name] for vocabulary in words if name in vocabulary.defined), None)
+    value = next((place for vocabulary in words if (place := _value(vocabulary, name))), None)
     follows = value if entry.name.startswith(SUBSTITUTION_PREFIX) else None
     place = above = follows or (origin.place_of(word.entry.key) if word else None)
     node, inner = word.entry.value if word else root, entry.value
-    while below := [each for each in entries(inner) if each.start <= position]:
+    while below := [entry for entry in entries(inner) if entry.start <= position]:
         way.append(below[-1].name)
         own = node.entry(below[-1].name)
         place = (origin.key_place(own) if own else None) or above

@@ -85,7 +85,7 @@ def _images(fields: Fields) -> tuple[str, _Change]:
     fields.done()
 
     def change(root: MappingNode) -> Iterator[tuple[str, Node]]:
-        for place, container in (each for pod in pods.find(root) for each in pod.container_places):
+        for place, container in (pair for pod in pods.find(root) for pair in pod.container_places):
             entry = container.entry("image")
             if entry is None or not isinstance(entry.value, Scalar) or images.parse(entry.value.value).name != name:
                 continue

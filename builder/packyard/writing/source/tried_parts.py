@@ -19,7 +19,7 @@ from packyard.core.files.paths import WORKSPACE
 from packyard.core.kubernetes import kustomization
 from packyard.writing.source import compose, package, parts, reached_rules
 from packyard.writing.source.compose import ComposedPackage
-from packyard.writing.source.package import MODEL, Package, SetterValue, UseCase
+from packyard.writing.source.package import Package, SetterValue, UseCase
 from packyard.writing.source.workspace import BASE, FOLDERS, PROGRAMS, STORAGE, Workspace, is_own
 
 #: What package.yaml gives each use case.
@@ -28,7 +28,7 @@ _GIVEN = {"MODEL_NAME": "model", "RUN_NAME": "run"}
 
 def unused(here: Workspace) -> list[str]:
     """Return the bases, storages and programs that no package uses, nor another part builds on."""
-    used = {path for name in here.package_names() for each in package.read(here, name).use_cases for path in each.parts}
+    used = {path for name in here.package_names() for item in package.read(here, name).use_cases for path in item.parts}
     return [path for path in own(here) if path not in used and not _is_built_on(here, path)]
 
 
@@ -46,7 +46,7 @@ def compose_all(here: Workspace, paths: Iterable[str]) -> tuple[list[tuple[Compo
     for path in paths:
         is_needed = not path.startswith(FOLDERS[BASE]) or not _is_built_on(here, path)
         try:
-            own_folders = {each.folder for each in parts.of(here, path).parts() if is_own(each.folder)}
+            own_folders = {part.folder for part in parts.of(here, path).parts() if is_own(part.folder)}
             for use_case in _use_cases(here, path):
                 if use_case.path not in composed:
                     composed[use_case.path] = compose.compose(here, _package(here, use_case))
@@ -79,7 +79,7 @@ def _use_cases(here: Workspace, path: str) -> Iterator[UseCase]:
 def _storages(here: Workspace, base: str) -> list[str]:
     """Return the workspace's storages that change a base, or one of a library, or an empty text for none."""
     fitting = [name for name in _names(here, STORAGE) if _fits(here, base, f"{FOLDERS[STORAGE]}/{name}")]
-    return [each for each in fitting if is_own(here.part_dir(f"{FOLDERS[STORAGE]}/{each}"))] or fitting[:1] or [""]
+    return [item for item in fitting if is_own(here.part_dir(f"{FOLDERS[STORAGE]}/{item}"))] or fitting[:1] or [""]
 
 
 def _names(here: Workspace, kind: str) -> list[str]:
@@ -105,7 +105,7 @@ def _use_case(here: Workspace, base: str, storage: str, *programs: str) -> UseCa
         base=base,
         storage=storage,
         programs=programs,
-        setters={each: SetterValue(text, file, 0) for each, text in _GIVEN.items()},
+        setters={name: SetterValue(text, file, 0) for name, text in _GIVEN.items()},
         line=1,
         has_siblings=bool(storage),
     )
@@ -117,7 +117,7 @@ def _package(here: Workspace, use_case: UseCase) -> Package:
         name=here.name,
         folder=f"packages/.{here.name}",
         file=here.sources.shown(WORKSPACE),
-        model=dict.fromkeys(MODEL, here.name),
+        model={},
         use_cases=(use_case,),
         lent=tuple(reached_rules.krmfiles(here)),
     )

@@ -94,9 +94,9 @@ class Words:
             by_name: dict[str, Word] = {}
             for krmfile in dict.fromkeys(filter(None, layer)):
                 for name, word in read(krmfile, memo).items():
-                    other = by_name.setdefault(name, word)
-                    if other is not word and to_value(other.entry.value) != to_value(word.entry.value):
-                        raise InputError(word.problem(f"has another definition in {other.place}"))
+                    earlier = by_name.setdefault(name, word)
+                    if earlier is not word and to_value(earlier.entry.value) != to_value(word.entry.value):
+                        raise InputError(word.problem(f"has another definition in {earlier.place}"))
             self.defined |= by_name
             self.layers |= dict.fromkeys(by_name, number)
             if number == 0:
@@ -154,9 +154,9 @@ class Words:
             raise InputError(self._problem(name, _UNDEFINED, suggest(name, set(self.known) - {name})))
         folded = MARKER.sub(lambda match: self._piece(name, match.group(1), above), self.pattern(name))
         alone = MARKER.fullmatch(folded)
-        other = self.meaning(alone.group(1), above) if alone else None
-        if other is not None and not (isinstance(other, Setter) and full_type(other.type) in PLAIN_TYPES):
-            return other
+        meaning = self.meaning(alone.group(1), above) if alone else None
+        if meaning is not None and not (isinstance(meaning, Setter) and full_type(meaning.type) in PLAIN_TYPES):
+            return meaning
         return Substitution(name, folded) if MARKER.search(folded) else folded
 
     def _piece(self, name: str, inner: str, above: tuple[str, ...]) -> str:
@@ -206,12 +206,12 @@ class Words:
 
 def named(names: Iterable[str], pattern: Callable[[str], str]) -> set[str]:
     """Return names, and those in the patterns that they stand for."""
-    found, todo = set[str](), [*names]
+    reached, todo = set[str](), [*names]
     while todo:
-        if (name := todo.pop()) not in found:
-            found.add(name)
+        if (name := todo.pop()) not in reached:
+            reached.add(name)
             todo += MARKER.findall(pattern(name))
-    return found
+    return reached
 
 
 def _constant(text: str, old: Scalar) -> Scalar:

@@ -94,7 +94,7 @@ class Workspace:
         if "/" in name or not self.sources.is_file(f"{folder}/package.yaml"):
             names = self.package_names()
             meant = basename(name.rstrip("/")).removesuffix(".tar.gz")
-            whole = next((each for each in names if name.startswith(f"{each}/")), "")
+            whole = next((parent for parent in names if name.startswith(f"{parent}/")), "")
             hint = f"name the package as a whole: {whole}" if whole else suggest(meant, names)
             hint = hint or (f"it has {', '.join(names)}" if names else "packyard new NAME --base job makes one")
             raise InputError(Problem(f"no package {name!r} in {self.root_dir / 'packages'}", hint=hint))
@@ -107,8 +107,8 @@ def read(root_dir: Path, memo: Memo | None = None, libraries: Mapping[str, Path]
     ``memo`` is that of a run with many tasks. ``libraries`` are those that were found already.
     """
     memo = Memo() if memo is None else memo
-    found = library.find(root_dir, memo) if libraries is None else libraries
-    sources = Sources(root_dir, memo, found)
+    used = library.find(root_dir, memo) if libraries is None else libraries
+    sources = Sources(root_dir, memo, used)
     if not sources.is_file(WORKSPACE):
         hint = f"packyard init {quote(str(root_dir))} begins one"
         raise InputError(Problem("no such file, so this is not a workspace", file=sources.shown(WORKSPACE), hint=hint))
@@ -120,7 +120,7 @@ def read(root_dir: Path, memo: Memo | None = None, libraries: Mapping[str, Path]
         name=fields.text("name"),
         prefix=fields.text("prefix", _PREFIX if is_library else None).strip("/"),
         license_file=fields.text("license"),
-        libraries=found,
+        libraries=used,
         is_library=is_library,
         kubernetes=tuple(fields.texts("kubernetes")),
         channel=fields.text("channel", "").rstrip("/"),

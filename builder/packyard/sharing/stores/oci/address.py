@@ -58,7 +58,7 @@ class Address:
     def names(self) -> tuple[str, ...]:
         """What files of credentials may call the registry."""
         if self.host in HUB:
-            return (*HUB, "index.docker.io/v1")
+            return HUB
         return (self.host,) if re.search(r":[0-9]+$", self.host) else (self.host, self.host + _PORTS[self.scheme])
 
     def repository(self, name: str) -> str:

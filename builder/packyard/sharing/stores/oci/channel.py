@@ -18,7 +18,7 @@ import re
 from collections.abc import Callable, Collection, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from functools import cache, cached_property
+from functools import cached_property
 
 from packyard.core.bundle import record, reference
 from packyard.core.digest import Digest
@@ -28,13 +28,12 @@ from packyard.core.work import parallel
 from packyard.sharing.entry import CHECKSUM, IndexEntry, bundle_key
 from packyard.sharing.stores.oci import manifest as manifests
 from packyard.sharing.stores.oci.address import Address, tag_of, version_of
-from packyard.sharing.stores.oci.manifest import FACTS, REASON, REFERRERS, TITLE, Descriptor, Manifest
+from packyard.sharing.stores.oci.manifest import FACTS, REASON, REFERRERS, TITLE, Manifest
 from packyard.sharing.stores.oci.registry import Registry
-from packyard.sharing.stores.store import MissingStoreError, NotFoundError, ReadOnly, check_key, check_same, too_long
+from packyard.sharing.stores.store import MissingStoreError, NotFoundError, ReadOnly, check_same
 
 INDEX = "index"
 _BUNDLE = re.compile(r"([^/]+)/([a-z0-9][-a-z0-9]*)\.tar\.gz(|\.[a-z0-9.]+)")
-_MOST = 50  # referrers of one bundle
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +59,6 @@ class OCIStore(ReadOnly):
         self.address = str(self._address)
         self._registry = Registry(self._address, tell)
         self._bundles: dict[tuple[str, str], Manifest] = {}  # those that were read, or pushed: they do not change
-        self._manifest, self._referrers = cache(self._registry.manifest), cache(self._registry.referrers)
 
     # Bundles, and what was published with them.
 
@@ -68,59 +66,51 @@ class OCIStore(ReadOnly):
         """Write a bundle that nobody sees yet: `tag` publishes it."""
         place, manifest = self._place(entry.key), manifests.bundle(entry)
         self._registry.upload(place.repository, data)
-        self._registry.write_manifest(place.repository, Digest.of(manifest), manifest)
-        self._bundles[place.repository, place.tag] = Manifest.parse(manifest, what=place.shown)
+        self._registry.write(place.repository, manifest.own.digest, manifest)
+        self._bundles[place.repository, place.tag] = manifest
 
     def tag(self, key: str) -> None:
         """Publish a bundle that was pushed, unless somebody else was faster."""
         place = self._place(key)
         pushed, stored = self._bundles[place.repository, place.tag], None
         with suppress(MissingStoreError):  # many hide what is not there yet
-            stored = self._tagged(place)
+            stored = self._registry.manifest(place.repository, place.tag)
         if stored is None:
-            self._registry.write_manifest(place.repository, place.tag, pushed.data)
-            stored = self._tagged(place)
+            self._registry.write(place.repository, place.tag, pushed)
+            stored = self._registry.manifest(place.repository, place.tag)
         check_same(place.shown, stored.layer.digest if stored else Digest("nothing"), pushed.layer.digest)
 
     def put(self, key: str, data: bytes) -> None:
         """Write what is known of a bundle that was pushed or published; see `Store.put`."""
         place = self._place(key)
         bundle = self._bundle(place)
-        if place.end in ("", CHECKSUM):
-            stored = Digest.of(_line(bundle, place)) if place.end else bundle.layer.digest
-            check_same(place.shown, stored, Digest.of(data))
-        elif (before := self._beside(place, bundle)) and before.annotations.get(TITLE) == place.file:
+        before = self._beside(place, bundle)
+        if before and (before is bundle or before.annotations.get(TITLE) == place.file):
             check_same(place.shown, before.layer.digest, Digest.of(data))
         else:
-            self._registry.upload(place.repository, data)
-            self._refer(place, bundle, manifests.referrer(place.end, place.file, data, bundle.own))
+            self._registry.refer(place.repository, bundle, REFERRERS[place.end], {TITLE: place.file}, data)
 
     def get(self, key: str, *, limit: int = LIMIT) -> bytes:
         """Return an object's bytes; see `Store.get`. Raises `IntegrityError` for bytes without the right digest."""
         place = self._place(key)
-        bundle = self._bundle(place)
-        if place.end == CHECKSUM:
-            return _line(bundle, place)
-        artifact = self._beside(place, bundle) if place.end else bundle
+        artifact = self._beside(place, self._bundle(place))
         if artifact is None:
-            raise _missing(place)
-        if artifact.layer.size > limit:
-            raise too_long(place.shown, limit)
-        return self._registry.blob(place.repository, artifact.layer)
+            raise NotFoundError(Problem("not found", file=place.shown))
+        return self._registry.blob(place.repository, artifact.layer, limit)
 
     def list(self, prefix: str, *, age: float = 0) -> Sequence[str]:  # noqa: ARG002  # none has an age
         """Return the keys that begin with ``prefix``: those of all packages that the index has."""
         keys = [bundle_key(name, version) for name in self.names for version in self.versions(name)]
-        return sorted(key for key in self.files(keys) if key.startswith(prefix))
+        return sorted(key for key in self.files(keys) if key.startswith(prefix) and not key.endswith(CHECKSUM))
 
     def files(self, bundles: Collection[str]) -> set[str]:
-        """Return which of these bundles are there, and what was published with each."""
+        """Return which of these bundles are there, and what was published with each; a layer's digest is a checksum."""
         return {key for keys in parallel.each(self._files, list(bundles)) for key in keys}
 
     def _files(self, key: str) -> Sequence[str]:
         place = self._place(key)
         with suppress(MissingStoreError, NotFoundError):
-            types = {kind for kind, _ in self._refer_to(place, self._bundle(place))}
+            types = {kind for kind, _ in self._registry.referrers(place.repository, self._bundle(place).own.digest)}
             return [key, key + CHECKSUM, *(key + end for end in REFERRERS if REFERRERS[end] in types)]
         return []
 
@@ -129,29 +119,24 @@ class OCIStore(ReadOnly):
 
     # What an index would say.
 
-    @cached_property
-    def _marks(self) -> set[str]:
-        """The tags of the index; who goes through them takes a copy, as `mark` adds to them in other threads."""
-        return set(self._registry.tags(self._address.repository(INDEX)))
-
     @property
     def names(self) -> Sequence[str]:
         """The names of the packages."""
-        return sorted(tag for tag in set(self._marks) if reference.is_name(tag))
+        return sorted(filter(reference.is_name, self._registry.tags(self._address.repository(INDEX))))
 
-    def marks(self, start: str) -> Sequence[str]:
-        """Return what `mark` wrote that begins so."""
+    @cached_property
+    def marks(self) -> set[str]:
+        """What `mark` wrote; who goes through it takes a copy, as other threads add to it."""
         with suppress(MissingStoreError):
-            return [tag for tag in set(self._marks) if tag.startswith(start)]
-        return ()
+            return set(self._registry.tags(self._address.repository(INDEX)))
+        return set()
 
     def mark(self, tag: str) -> None:
         """Write something into the index that says something by being there: a name, or that a release is closed."""
-        if tag not in self.marks(tag):
-            manifest = manifests.note(manifests.MARK_TYPE, {TITLE: tag})  # two may not write the same
-            self._registry.write_manifest(self._address.repository(INDEX), tag, manifest)
-            with suppress(MissingStoreError):
-                self._marks.add(tag)
+        if tag not in self.marks:
+            mark = manifests.artifact(manifests.MARK_TYPE, {TITLE: tag})  # two may not write the same
+            self._registry.write(self._address.repository(INDEX), tag, mark)
+            self.marks.add(tag)
 
     def versions(self, name: str) -> Sequence[str]:
         """Return what may be versions of a package: tags that are spelled so."""
@@ -161,14 +146,14 @@ class OCIStore(ReadOnly):
     def version(self, name: str, version: str) -> IndexEntry | None:
         """Return what is there under a version, None for what packyard did not write under that tag."""
         place = self._place(bundle_key(name, version))
-        bundle = self._tagged(place)
+        bundle = self._registry.manifest(place.repository, place.tag)
         if bundle is None or FACTS not in bundle.annotations:
             return None
         facts = bundle.annotations[FACTS].encode()
         entry = record.parse_any(facts, lambda fields: fields.take_all(IndexEntry), file=place.shown)
         if (entry.name, entry.version) != (name, version):  # a tag of somebody's own beside that of the version
             return None
-        if bundle.type == manifests.REMOVED_TYPE:
+        if bundle.artifact_type == manifests.REMOVED_TYPE:
             return replace(entry, removed=bundle.annotations.get(REASON, "no reason is given"))
         self._bundles[place.repository, place.tag] = bundle
         notes = self._of_type(place, bundle, manifests.YANKED_TYPE)
@@ -184,13 +169,13 @@ class OCIStore(ReadOnly):
         bundle = self._bundle(place)
         if entry.removed:
             about = {REASON: entry.removed, FACTS: bundle.annotations.get(FACTS, "")}
-            known = [digest for _, digest in self._refer_to(place, bundle)]
-            self._registry.write_manifest(place.repository, place.tag, manifests.note(manifests.REMOVED_TYPE, about))
+            known = [digest for _, digest in self._registry.referrers(place.repository, bundle.own.digest)]
+            self._registry.write(place.repository, place.tag, manifests.artifact(manifests.REMOVED_TYPE, about))
             del self._bundles[place.repository, place.tag]
             for digest in (*known, bundle.own.digest):
                 self._registry.delete(place.repository, digest)
         elif not self._of_type(place, bundle, manifests.YANKED_TYPE):
-            self._refer(place, bundle, manifests.note(manifests.YANKED_TYPE, {REASON: entry.yanked}, bundle.own))
+            self._registry.refer(place.repository, bundle, manifests.YANKED_TYPE, {REASON: entry.yanked})
 
     # Manifests.
 
@@ -198,56 +183,29 @@ class OCIStore(ReadOnly):
         """Return the manifest of a bundle, as it was read before, or raise `NotFoundError`."""
         at = (place.repository, place.tag)
         if at not in self._bundles:
-            stored = self._tagged(place)
-            if stored is None or stored.type == manifests.REMOVED_TYPE:
-                raise _missing(place)
+            stored = self._registry.manifest(place.repository, place.tag)
+            if stored is None or stored.artifact_type == manifests.REMOVED_TYPE:
+                raise NotFoundError(Problem("not found", file=place.shown))
             self._bundles[at] = stored
         return self._bundles[at]
 
-    def _tagged(self, place: _Place) -> Manifest | None:
-        data = self._registry.manifest(place.repository, place.tag)
-        return None if data is None else Manifest.parse(data, what=place.shown)
-
     def _beside(self, place: _Place, bundle: Manifest) -> Manifest | None:
         """Return what refers to a bundle and has the type of an end; what we wrote goes before what others did."""
-        found = self._of_type(place, bundle, REFERRERS[place.end])
-        return next((each for each in found if each.annotations.get(TITLE) == place.file), next(iter(found), None))
+        if not place.end:
+            return bundle
+        beside = self._of_type(place, bundle, REFERRERS[place.end])
+        return next((item for item in beside if item.annotations.get(TITLE) == place.file), next(iter(beside), None))
 
     def _of_type(self, place: _Place, bundle: Manifest, kind: str) -> Sequence[Manifest]:
-        own = [digest for type_, digest in self._refer_to(place, bundle) if type_ == kind]
-        read = (self._manifest(place.repository, digest) for digest in own)
-        return [Manifest.parse(data, what=place.shown) for data in read if data]
-
-    def _refer_to(self, place: _Place, bundle: Manifest) -> Sequence[tuple[str, Digest]]:
-        """Return what refers to a bundle, each with its type; some registries list other types, or none."""
-        listed = self._referrers(place.repository, bundle.own.digest)[:_MOST]
-        return [(self._type(place, descriptor), descriptor.digest) for descriptor in listed]
-
-    def _type(self, place: _Place, listed: Descriptor) -> str:
-        if listed.artifact_type not in ("", manifests.EMPTY_TYPE):
-            return listed.artifact_type
-        data = self._manifest(place.repository, listed.digest)
-        return manifests.type_of(data, what=place.shown) if data else ""
-
-    def _refer(self, place: _Place, bundle: Manifest, data: bytes) -> None:
-        self._registry.refer(place.repository, bundle.own.digest, data)
-        self._referrers.cache_clear()
+        referring = self._registry.referrers(place.repository, bundle.own.digest)
+        read = (self._registry.known(place.repository, digest) for type_, digest in referring if type_ == kind)
+        return list(filter(None, read))
 
     def _place(self, key: str) -> _Place:
-        check_key(key)
         match = _BUNDLE.fullmatch(key)
-        if match is None or match[2] == INDEX or match[3] not in ("", CHECKSUM, *REFERRERS):
+        if match is None or match[2] == INDEX or match[3] not in ("", *REFERRERS):
             problem = Problem(f"a registry has no place for {key!r}", hint="it has bundles, and what is known of them")
             raise InputError(problem)
         repository, tag, end = self._address.repository(match[2]), tag_of(match[1]), match[3]
         shown = self._registry.place(repository, tag) + (f" ({end})" if end else "")
         return _Place(repository, tag, shown, f"{match[2]}.tar.gz{end}", end)
-
-
-def _missing(place: _Place) -> NotFoundError:
-    return NotFoundError(Problem("not found", file=place.shown))
-
-
-def _line(bundle: Manifest, place: _Place) -> bytes:
-    """Return the checksum file of a bundle, which the digest of its layer says."""
-    return f"{bundle.layer.digest.hex}  {place.file.removesuffix(CHECKSUM)}\n".encode()

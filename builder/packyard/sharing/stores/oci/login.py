@@ -10,23 +10,21 @@
 from __future__ import annotations
 
 import base64
-import binascii
 import json
 import os
 import re
 import subprocess
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import cache
 from pathlib import Path
 from threading import Lock
-from typing import Any
+from typing import Any, TypeAlias
 from urllib.parse import urlencode
 
 from packyard.core.bundle import record
 from packyard.core.bundle.record import Record
-from packyard.core.errors import InputError, PackyardError, Problem, UnavailableError
+from packyard.core.errors import PackyardError
 from packyard.core.files import regular
 from packyard.sharing.stores.client import Answer, Client, Request, basic, origin
 from packyard.sharing.stores.network import may_have_secrets
@@ -35,20 +33,20 @@ from packyard.sharing.stores.oci.address import HUB, Address
 _LARGEST_FILE, _LARGEST_ANSWER, _LONGEST_HEADER = 4 * 1024 * 1024, 1024 * 1024, 64 * 1024
 _HELPER_SECONDS = 60  # it may ask the user
 _UNKNOWN = "credentials not found"  # what helpers say, with more words behind
-_TOKEN_USER = "<token>"
+TOKEN_USER = "<token>"  # what helpers say for one
 # RFC 9110, section 11: a parameter, and the schemes that we know, each with its parameters.
 _PARAMETER = r'[\s,]*([a-z]+)\s*=\s*(?:"([^"]*)"|([^\s",]+))'
 _CHALLENGE = re.compile(rf"\b(basic|bearer)\b((?:{_PARAMETER})*)", re.IGNORECASE)
 _TOKEN = re.compile(r"[\x21-\x7e]{1,65536}")
+_Tell: TypeAlias = Callable[[str], object]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class Account:
-    """A user and password, or an identity token, which is exchanged for others."""
+    """A user and password; that of `TOKEN_USER` is an identity token, which is exchanged for others."""
 
     user: str = ""
     password: str = field(default="", repr=False)
-    identity: str = field(default="", repr=False)
 
 
 NOBODY = Account()
@@ -57,8 +55,8 @@ NOBODY = Account()
 class Login:
     """Asks a registry as who we are; ``tell`` hears which logins are of no use."""
 
-    def __init__(self, address: Address, client: Client, tell: Callable[[str], object]) -> None:
-        self._address, self._client, self._tell = address, client, cache(tell)  # each thing once
+    def __init__(self, address: Address, tell: _Tell) -> None:
+        self._address, self._client, self._tell = address, Client(), cache(tell)  # each thing once
         self._headers: dict[str, str] = {}
         self._known, self._lock = list[Account](), Lock()
 
@@ -90,7 +88,8 @@ class Login:
     def _header(self, account: Account, wanted: Mapping[str, Mapping[str, str]], repository: str) -> str:
         """Return what an account sends: a password, or a token of the registry's token server, or nothing."""
         if "bearer" not in wanted:
-            return basic(account.user, account.password) if "basic" in wanted and account.user else ""
+            is_known = "basic" in wanted and account.user not in ("", TOKEN_USER)
+            return basic(account.user, account.password) if is_known else ""
         answer = self._client.ask(_token_request(account, wanted["bearer"], repository))
         if answer.status == 200:
             tokens = record.parse_any(answer.body, Record.rest, file=answer.request.place)
@@ -101,7 +100,8 @@ class Login:
         log_in = f"docker login {self._address.host}"
         if answer.status not in (400, 401, 403) or account == NOBODY:
             raise answer.refusal(f"log in again: {log_in}")
-        self._tell(f"the login is refused, and not used (HTTP {answer.status}): log in again, or out: {log_in}")
+        log_out = f"or remove it: docker logout {self._address.host}"
+        self._tell(f"your login is refused (HTTP {answer.status}), so it is not used (renew it: {log_in}; {log_out})")
         return ""
 
 
@@ -113,84 +113,67 @@ def _token_request(account: Account, wanted: Mapping[str, str], repository: str)
         raise request.refusal("the registry names a token server without TLS", "ask whoever runs the registry")
     named = {"service": wanted.get("service", ""), "scope": wanted.get("scope") or f"repository:{repository}:pull"}
     parameters = {name: value for name, value in named.items() if value}
-    if not account.identity:
+    if account.user != TOKEN_USER:
         url = f"{realm}{'&' if '?' in realm else '?'}{urlencode(parameters)}"
         authorization = basic(account.user, account.password) if account.user else ""
         return replace(request, url=url, authorization=authorization)
-    form = {"grant_type": "refresh_token", "refresh_token": account.identity, "client_id": "packyard", **parameters}
+    form = {"grant_type": "refresh_token", "refresh_token": account.password, "client_id": "packyard", **parameters}
     headers = {"Content-Type": "application/x-www-form-urlencoded"}
     return replace(request, method="POST", headers=headers, body=urlencode(form).encode())
 
 
-def accounts(address: Address, environment: Mapping[str, str], tell: Callable[[str], object]) -> Iterator[Account]:
+def accounts(address: Address, environment: Mapping[str, str], tell: _Tell) -> Iterator[Account]:
     """Yield the accounts for the repositories below an address, the best first; ``tell`` hears what is of no use."""
-
-    @contextmanager
-    def telling() -> Iterator[None]:
-        try:
-            yield
-        except PackyardError as error:
-            tell(f"{error}: gone on without it")
 
     parts = address.path.split("/")
     folders = ["/".join(["", *parts[:count]]) for count in range(len(parts), -1, -1)]  # the nearest one first
     docker = Path(environment.get("DOCKER_CONFIG") or Path(environment.get("HOME") or "~").expanduser() / ".docker")
     for file in filter(os.path.isfile, (Path(environment.get("REGISTRY_AUTH_FILE", "")), docker / "config.json")):
-        document: Mapping[str, Any] = {}
-        with telling():
+        try:
             document = record.parse_any(regular.read(file, limit=_LARGEST_FILE), Record.rest, file=str(file))
-        helpers, entries = (
-            {_bare(name): value for name, value in _mapping(document.get(key)).items()}
-            for key in ("credHelpers", "auths")
-        )
+        except PackyardError as error:
+            tell(f"{error}: it is not used")
+            continue
+        helpers, entries = _mapping(document.get("credHelpers")), _mapping(document.get("auths"))
         for helper in filter(None, [*map(helpers.get, address.names), document.get("credsStore")]):
-            with telling():
-                server = "https://index.docker.io/v1/" if address.host in HUB else address.host
-                yield from _by_helper(str(helper), server, file)
+            server = "https://index.docker.io/v1/" if address.host in HUB else address.host
+            yield from _by_helper(f"docker-credential-{helper}", server, file, tell)
         for name in (name + folder for folder in folders for name in address.names):
-            with telling():
-                yield from _of_entry(_mapping(entries.get(name)), name, file)
+            yield from _of_entry(_mapping(entries.get(name)), name, file, tell)
 
 
 def _mapping(value: object) -> dict[str, Any]:
-    return value if isinstance(value, dict) else {}
+    """Return an object by its names in lower case; Docker once wrote those of registries as ``https://host/v1/``."""
+    items = value.items() if isinstance(value, dict) else ()
+    return {re.sub(r"^https?://|(/v[12])?/*$", "", name.lower()): item for name, item in items}
 
 
-def _bare(name: str) -> str:
-    """Return a name of a registry as Docker once wrote it, ``https://host/v1/``, without what is not needed."""
-    name = re.sub(r"^https?://", "", name).rstrip("/").lower()
-    return name if name.startswith("index.docker.io") else re.sub(r"/v[12]$", "", name)
-
-
-def _of_entry(entry: Mapping[str, Any], name: str, file: Path) -> Iterator[Account]:
-    text = {key: value for key, value in entry.items() if isinstance(value, str) and value}
+def _of_entry(entry: Mapping[str, Any], name: str, file: Path, tell: _Tell) -> Iterator[Account]:
+    text = {key: value for key, value in entry.items() if isinstance(value, str)}
+    if token := text.get("identitytoken"):
+        yield Account(TOKEN_USER, token)
     user, password = text.get("username", ""), text.get("password", "")
-    if "auth" in text:
+    if coded := "".join(text.get("auth", "").split()):
         try:
-            coded = "".join(text["auth"].split())
             user, _, password = base64.b64decode(coded, validate=True).decode().partition(":")
-        except (binascii.Error, ValueError) as error:
-            problem = Problem(f"'auth' of {name} must be base64 of user:password", file=str(file), hint="log in again")
-            raise InputError(problem) from error
-    account = Account(user=user, password=password.rstrip("\0"), identity=text.get("identitytoken", ""))
-    if account != NOBODY:
-        yield account
+        except ValueError:
+            tell(f"{file}: 'auth' of {name} must be base64 of user:password, so it is not used (log in again)")
+    if password:
+        yield Account(user, password.rstrip("\0"))
 
 
-def _by_helper(helper: str, server: str, file: Path) -> Iterator[Account]:
+def _by_helper(program: str, server: str, file: Path, tell: _Tell) -> Iterator[Account]:
     """Ask a helper, by the protocol of docker-credential-helpers: a registry on stdin, JSON on stdout."""
-    program = f"docker-credential-{helper}"
     try:
         done = subprocess.run([program, "get"], input=server.encode(), capture_output=True, timeout=_HELPER_SECONDS)
         if done.returncode and done.stdout.decode(errors="replace").strip().startswith(_UNKNOWN):
             return
         done.check_returncode()
         answer = _mapping(json.loads(done.stdout[:_LARGEST_FILE]))
-    except (OSError, ValueError, RecursionError, subprocess.SubprocessError) as error:
-        hint = f"{file} names it: take it out there, or try it with: echo {server} | {program} get"
-        raise UnavailableError(Problem("the credential helper does not work", file=program, hint=hint)) from error
-    user, secret = str(answer.get("Username", "")), str(answer.get("Secret", ""))
-    yield Account(identity=secret) if user == _TOKEN_USER else Account(user=user, password=secret)
+        yield Account(str(answer.get("username", "")), str(answer.get("secret", "")))
+    except (OSError, ValueError, RecursionError, subprocess.SubprocessError):
+        hint = f"take it out of {file}, or try it: echo {server} | {program} get"
+        tell(f"{program}: the credential helper does not work, so it is not used ({hint})")
 
 
 def challenges(header: str) -> dict[str, dict[str, str]]:

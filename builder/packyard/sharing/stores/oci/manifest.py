@@ -7,17 +7,15 @@ which Flux and Argo CD unpack; its title is the file that oras writes. The same 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Any, TypeVar
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
 
 from packyard.core.bundle import record
-from packyard.core.bundle.record import FaultError, Record, in_json, list_of, map_of, object_of, text
+from packyard.core.bundle.record import in_json, list_of, map_of, object_of, text
 from packyard.core.digest import Digest
-from packyard.core.errors import IntegrityError
+from packyard.core.errors import IntegrityError, Problem
 from packyard.sharing.entry import PROVENANCE, SBOM, SIGSTORE, IndexEntry
-
-_T = TypeVar("_T")
 
 MANIFEST_TYPE = "application/vnd.oci.image.manifest.v1+json"
 INDEX_TYPE = "application/vnd.oci.image.index.v1+json"
@@ -38,6 +36,7 @@ REFERRERS = {
 #: The annotations: what an index would list of a bundle, and why it was yanked or removed.
 FACTS, REASON = "vnd.packyard.entry", "vnd.packyard.reason"
 _LAYER_TYPE = "application/vnd.oci.image.layer.v1.tar+gzip"
+_OTHER = "is this a channel of packyard?"
 TITLE, _VERSION = "org.opencontainers.image.title", "org.opencontainers.image.version"
 
 
@@ -58,30 +57,50 @@ class Descriptor:
         return cls(digest=Digest.of(data), size=len(data), **more)
 
 
+#: The layer of what has no bytes, and the configuration of everything.
+NOTHING = Descriptor.of(EMPTY, media_type=EMPTY_TYPE)
 _DESCRIPTORS = list_of(object_of(Descriptor))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Manifest:
-    """The manifest of an artifact of one layer."""
+    """A manifest: an artifact's, whose ``layers`` have its bytes, or a list of ``manifests``.
 
-    data: bytes
-    layer: Descriptor
-    type: str
-    annotations: Mapping[str, str]
+    ``data`` is all of it, and ``place`` what messages call one that was read.
+    """
+
+    schema_version: int = field(default=2, metadata=in_json(record.size))
+    media_type: str = field(default=MANIFEST_TYPE, metadata=in_json(text, MANIFEST_TYPE, always=True))
+    artifact_type: str = field(default="", metadata=in_json(text, ""))
+    layers: Sequence[Descriptor] = field(default=(), metadata=in_json(_DESCRIPTORS, ()))
+    manifests: Sequence[Descriptor] = field(default=(), metadata=in_json(_DESCRIPTORS, ()))
+    annotations: Mapping[str, str] = field(default_factory=dict, metadata=in_json(map_of(text), {}))
+    extra: Mapping[str, object] = field(default_factory=dict)
+    data: bytes = b""
+    place: str = ""
 
     @classmethod
-    def parse(cls, data: bytes, *, what: str) -> Manifest:
+    def of(cls, **fields: Any) -> Manifest:
+        """Make a manifest."""
+        made = cls(**fields)
+        return replace(made, data=json.dumps(record.document(made), sort_keys=True, separators=(",", ":")).encode())
+
+    @classmethod
+    def parse(cls, data: bytes, *, place: str) -> Manifest:
         """Read a manifest, or raise `IntegrityError`."""
+        try:
+            read: Manifest = record.parse_any(data, lambda fields: fields.take_all(cls), file=place)
+        except IntegrityError as error:
+            raise error.hinted(_OTHER) from error
+        return replace(read, data=data, place=place)
 
-        def read(fields: Record) -> Manifest:
-            layers = fields.take("layers", _DESCRIPTORS)
-            if fields.take("schemaVersion", record.size) != 2 or len(layers) != 1:
-                raise FaultError(f"must be one of version 2, found {len(layers)}", "layers")
-            annotations: Mapping[str, str] = fields.take("annotations", map_of(text), {})
-            return cls(data=data, layer=layers[0], type=fields.take("artifactType", text, ""), annotations=annotations)
-
-        return _parsed(data, read, what)
+    @property
+    def layer(self) -> Descriptor:
+        """The one layer of what packyard pushes."""
+        if self.schema_version != 2 or len(self.layers) != 1:
+            problem = f"must be of version 2 and have one layer, found {len(self.layers)}"
+            raise IntegrityError(Problem(problem, file=self.place, hint=_OTHER))
+        return self.layers[0]
 
     @property
     def own(self) -> Descriptor:
@@ -89,61 +108,14 @@ class Manifest:
         return Descriptor.of(self.data)
 
 
-def bundle(entry: IndexEntry) -> bytes:
+def artifact(kind: str, about: Mapping[str, str], layer: Descriptor = NOTHING, **extra: object) -> Manifest:
+    """Return the manifest of an artifact; one without bytes says something by its annotations, or by being there."""
+    config = {**record.document(NOTHING), "data": "e30="}
+    return Manifest.of(artifact_type=kind, layers=[layer], annotations=about, extra={"config": config, **extra})
+
+
+def bundle(entry: IndexEntry) -> Manifest:
     """Return the manifest that a bundle has in every registry."""
     title = {TITLE: f"{entry.name}.tar.gz"}
     layer = Descriptor(digest=entry.digest, size=entry.size, media_type=_LAYER_TYPE, annotations=title)
-    return _to_bytes(BUNDLE_TYPE, layer, {TITLE: entry.name, _VERSION: entry.version, FACTS: entry.facts()})
-
-
-def referrer(end: str, title: str, data: bytes, subject: Descriptor) -> bytes:
-    """Return the manifest of what was published with a bundle, by the end of its key."""
-    layer = Descriptor.of(data, media_type=REFERRERS[end], annotations={TITLE: title})
-    return _to_bytes(REFERRERS[end], layer, {TITLE: title}, subject)
-
-
-def note(kind: str, annotations: Mapping[str, str], subject: Descriptor | None = None) -> bytes:
-    """Return a manifest that says something by its annotations, or by being there; its layer is empty."""
-    return _to_bytes(kind, Descriptor.of(EMPTY, media_type=EMPTY_TYPE), annotations, subject)
-
-
-def type_of(data: bytes, *, what: str) -> str:
-    """Return the type of an artifact, also of one by others."""
-    return _parsed(data, lambda fields: fields.take("artifactType", text, ""), what)
-
-
-def listed(data: bytes) -> Descriptor:
-    """Return how a list has a manifest of ours: with its type and annotations."""
-    manifest = Manifest.parse(data, what="")
-    return Descriptor.of(data, artifact_type=manifest.type, annotations=manifest.annotations)
-
-
-def parse_list(data: bytes, *, what: str) -> Sequence[Descriptor]:
-    """Read a list of artifacts (an image index)."""
-    return _parsed(data, lambda fields: fields.take("manifests", _DESCRIPTORS), what)
-
-
-def compose_list(descriptors: Sequence[Descriptor]) -> bytes:
-    """Return a list of artifacts."""
-    manifests = record.document(descriptors)
-    return json.dumps({"schemaVersion": 2, "mediaType": INDEX_TYPE, "manifests": manifests}, sort_keys=True).encode()
-
-
-def _parsed(data: bytes, read: Callable[[Record], _T], what: str) -> _T:
-    try:
-        return record.parse_any(data, read, file=what)
-    except IntegrityError as error:
-        raise error.hinted("is this a channel of packyard?") from error
-
-
-def _to_bytes(kind: str, layer: Descriptor, annotations: Mapping[str, str], subject: Descriptor | None = None) -> bytes:
-    document = {
-        "schemaVersion": 2,
-        "mediaType": MANIFEST_TYPE,
-        "artifactType": kind,
-        "config": record.document(Descriptor.of(EMPTY, media_type=EMPTY_TYPE, extra={"data": "e30="})),
-        "layers": [record.document(layer)],
-        "annotations": annotations,
-        **({"subject": record.document(subject)} if subject else {}),
-    }
-    return json.dumps(document, sort_keys=True, separators=(",", ":")).encode()
+    return artifact(BUNDLE_TYPE, {TITLE: entry.name, _VERSION: entry.version, FACTS: entry.facts()}, layer)

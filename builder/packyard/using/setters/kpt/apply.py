@@ -80,7 +80,7 @@ def apply(
                 )
                 gone |= {id(below) for node in (items_gone if keep_types else [field.node]) for below in walk(node)}
         except InputError as error:
-            problems += (field.node.problem(each.message, each.hint) for each in error.problems)  # in kpt's own words
+            problems += (field.node.problem(item.message, item.hint) for item in error.problems)  # in kpt's own words
     refuse(problems)
     return settings
 

@@ -34,7 +34,6 @@ _FROZEN = (
     "change it there; a hash behind its name does not follow any more",
 )
 _NOT_BUILT = "use cases that kustomize does not build", "mend them, and import again, or do without"
-_MODEL = skeleton.model("unknown", "unknown")
 
 
 class _Trial(NamedTuple):
@@ -91,10 +90,8 @@ def of_folder(here: Workspace, name: str, folder: Path, build: Build) -> Importe
     for (what, line), at in patched.items():
         source.notes.append(Note(DOUBTFUL, *what, (f"{line} ({', '.join(dict.fromkeys(at))})",)))
     notes = source.all_notes()
-    of_model = "what the model is", "say it in package.yaml, for lists and the README"
     of_package = "what the package does", "say it in a sentence, for lists and the README"
-    notes.append(Note(DOUBTFUL, *of_model, (", ".join(_MODEL),)))
-    notes.append(Note(DOUBTFUL, *of_package, (f"packages/{name}/{skeleton.DESCRIPTION}",)))
+    notes.append(Note(DOUBTFUL, *of_package, (f"packages/{name}/{package.DESCRIPTION}",)))
     return Imported(name, files, sorted(paths[use_case.folder] for use_case in taken), notes)
 
 
@@ -171,7 +168,7 @@ def _files(name: str, taken: Sequence[UseCase], given: Mapping[str, Mapping[str,
         written |= {"Krmfile": krmfile(own)} if own else {}
         files |= {f"{each.folder}/{file}": data for file, data in written.items()}
     tree = {use_case.path: _use_case(use_case, given.get(use_case.path, {})) for use_case in taken}
-    begun = skeleton.write(name, _MODEL, tree, setters={}, description="Imported, and not described yet.")
+    begun = skeleton.write(name, tree, setters={})
     files |= {f"packages/{name}/{path}": data for path, data in begun.items()}
     if definitions := [definition for key, definition in shared.items() if key not in several]:
         files[f"packages/{name}/Krmfile"] = krmfile(definitions)
