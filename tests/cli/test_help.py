@@ -75,6 +75,7 @@ def test_a_wrong_cfg_command_gets_its_usage_alone(words: tuple[str, ...]) -> Non
     error = inside("cfg", *words).stderr.splitlines()
     assert len(error) == 2
     assert error[0].startswith("error: ")
+    assert ("; packyard cfg --help lists them" in error[0]) == (words[0] in ("nonsense", "-x"))
     assert error[1].startswith("usage: packyard cfg set " if words[0] == "set" else "usage: packyard cfg COMMAND")
 
 

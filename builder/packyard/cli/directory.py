@@ -73,13 +73,13 @@ def find(words: Sequence[str], names: Names | None = None) -> tuple[Path, list[s
 
 def refusal(word: str, what: str = "", names: Names | None = None) -> InputError:
     """Return the error for a word that names no folder, and nothing else that is known here."""
-    where = f", nor {what} of the package here" if what else ""
+    fault = f"is neither a directory nor {what} of the package here" if what else "is not a directory"
     hint = "" if "/" in word else suggest(word, _known(names))
     if Path(word).exists():
         hint = hint or f"its folder is {Path(word).parent}"
     elif not word.startswith(("/", ".")):
         hint = hint or _way_to_package(*word.partition("/"))
-    return InputError(Problem(f"is not a directory{where}", file=word, hint=hint))
+    return InputError(Problem(fault, file=word, hint=hint))
 
 
 def _way_to_package(name: str, slash: str, rest: str) -> str:

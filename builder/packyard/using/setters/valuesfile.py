@@ -63,7 +63,7 @@ def read(mapping: MappingNode, file: str) -> dict[str, Given]:
         line = entry.key.source.locate(entry.start)[0]
         item = values[entry.name] = Given.at(file, line, () if is_empty else texts, is_list=is_list)
         if len(texts) < len(nodes):
-            problems.append(item.problem(f"{entry.name} needs a text or a list of texts"))
+            problems.append(item.problem(f"{entry.name} needs a value, or a list of values"))
         elif any(map(is_null, nodes)):
             hint = f"{entry.name}: '' empties it, --unset {entry.name} takes it back"
             problems.append(item.problem(f"{entry.name} has no value", hint))
