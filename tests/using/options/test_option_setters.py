@@ -75,4 +75,4 @@ def test_a_name_that_went_says_where_with_file_and_line(
     number = next(place for place, line in enumerate(lines, 1) if '"moved"' in line)
     err = refused(root / optioned.MULTI, "set", ".", *words, *recursive)
     place = f"../../../../packyard.json:{number}"
-    assert err == f"error: {place}: MEMORY_LIMIT is no longer a setter: the line `memory` of job.yaml\n"
+    assert err == f"error: {place}: MEMORY_LIMIT is no longer a parameter: the line `memory` of job.yaml\n"

@@ -107,7 +107,7 @@ def test_what_cannot_be_taken_back_leaves_what_is_set_beside_it_too(tmp_path: Pa
     before = (package / "Krmfile").read_bytes(), (package / "cm.yaml").read_bytes()
     process = packyard("set", ".", "A=z", "--unset", "B", cwd=package)
     assert process.returncode == 1
-    assert "setter 'B' has no default to go back to" in process.stderr
+    assert "parameter 'B' has no default to go back to" in process.stderr
     assert process.stdout == ""
     assert ((package / "Krmfile").read_bytes(), (package / "cm.yaml").read_bytes()) == before
 

@@ -118,7 +118,7 @@ def _switched_off(directory: Path, name: str) -> Problem | None:
     if not having or any(option.is_enabled for option in having):
         return None
     names = " and ".join(repr(option.name) for option in having)
-    message = f"{name} is a setter of the option {names}, which {directory} has not enabled"
+    message = f"{name} is a parameter of the option {names}, which {directory} has not enabled"
     setter = having[0].setters[name]
     return setter.problem(message, f"packyard enable {address.typed(directory)} {having[0].name}")
 
