@@ -91,8 +91,8 @@ def copy(
     known = [(entry, before.known(entry.name).versions.get(entry.version)) for entry in entries]
     gone = {str(entry) for entry, present in known if present and present.removed} - exact
     own = {each.key for each in entries if before.lists(each)}
-    present = own if as_registry(target) else files_of(target, own)
-    missing = {str(each): each for each in entries if str(each) not in gone and each.key not in present}
+    files = own if as_registry(target) else files_of(target, own)
+    missing = {str(each): each for each in entries if str(each) not in gone and each.key not in files}
 
     def attest(entry: IndexEntry) -> Mapping[str, bytes]:
         if missing[str(entry)].digest != entry.digest:
