@@ -120,7 +120,7 @@ def test_names_what_breaks_in_a_library(sources: Path, tmp_path: Path) -> None:
         done("publish", "parts", "--workspace", root, "--version", version, "--to", channel)
     breaks = "parts\n  BREAKING: parameter A removed: set B\nparts/bases/one\n  "
     assert done("diff", "parts@1.0", "parts@2.0", "--from", channel) == f"{breaks}1 field changed: ConfigMap\n"
-    detail = f"{breaks}ConfigMap x: data.a no longer set by A\n"
+    detail = f"{breaks}ConfigMap x: data.a is no longer set by A\n"
     assert done("diff", "parts@1.0", "parts@2.0", "--from", channel, "-v") == detail
 
 

@@ -84,7 +84,6 @@ def refusal(word: str, what: str = "", names: Names | None = None) -> InputError
 
 def way(name: str, slash: str, rest: str) -> str:
     """Say where a package may be that is not here: in a folder below, or in a channel."""
-
     from shlex import quote
 
     from packyard.using.options import usecases  # most words are folders

@@ -116,7 +116,7 @@ def test_a_setter_is_not_set_and_taken_back_at_once(tmp_path: Path) -> None:
     package = make(tmp_path)
     process = packyard("set", ".", "A=z", "--unset", "A", cwd=package)
     assert process.returncode == 2
-    assert "A is set and taken back" in process.stderr
+    assert "A cannot be set and taken back at once; type packyard set . A=VALUE, or --unset A" in process.stderr
     assert setter(package)["value"] == ""
 
 

@@ -71,7 +71,9 @@ def _set(directory: Path, words: list[str], parsed: Flags) -> Outcome:
     if not values and not unset and not options:
         raise _usage(directory, f"nothing to set, and packyard setters {_typed(directory)} lists the names")
     if both := [name for name in unset if name in values]:
-        raise _usage(directory, f"{both[0]} is set and taken back")
+        raise _usage(
+            directory, f"{both[0]} cannot be set and taken back at once", f"{both[0]}=VALUE, or --unset {both[0]}"
+        )
     if not parsed.switches["recurse-subpackages"]:
         directory = _checked(directory, words, parsed)
     if parsed.switches["dry-run"]:

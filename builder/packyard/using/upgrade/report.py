@@ -67,8 +67,8 @@ def _values(change: Change) -> str:
     before, after = (_value(change, value) for value in (change.before, change.after))
     if change.change == "bound":
         if change.after is None:
-            return f"no longer set by {before}"
-        return f"set by {after} now" + ("" if change.before is None else f", not by {before}")
+            return f"is no longer set by {before}"
+        return f"is set by {after} now" + ("" if change.before is None else f", and no longer by {before}")
     if change.change in ("added", "removed"):
         return f"{change.change}: {after if change.change == 'added' else before}"
     return f"{'in another order: ' if change.change == 'reordered' else ''}{before} → {after}"
