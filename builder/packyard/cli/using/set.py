@@ -5,13 +5,13 @@ packyard set [DIR] NAME=VALUE ...   several, checked and written together
 
   -f, --values FILE     those of a YAML file, a line NAME: VALUE each, and
                         options: [NAME] to enable; - is standard input, and
-                        presets/NAME.yaml may be one of the package
+                        presets/NAME.yaml is looked for in the package, too
   --keep                what is set stays, and names that are not here are
                         passed over: for a file that many packages share
   --unset NAME          back to the value that the package shipped
   -R, --recurse-subpackages
                         every use case below DIR that has the parameter
-  --set-by WHO          who sets it; it is kept in the Krmfile
+  --set-by WHO          who sets it, which is kept with the value
   --dry-run             print the changes as a diff; write nothing
   -o, --output {text,json}
 """

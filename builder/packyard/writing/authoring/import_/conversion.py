@@ -133,9 +133,12 @@ def _take(
             each.drop(config_map)
             for user in users:
                 user.kept["patches"].remove(user.deleted[config_map])
-    for file in dict.fromkeys(file for each in parts for file in each.krmfiles):
-        used = {name for each in parts if file in each.krmfiles for name in each.defined}
-        source.notes += bind.left(file, used)
+    used: dict[str, set[str]] = {}
+    krmfiles = {file.source.name: file for each in parts for file in each.krmfiles}
+    for each in parts:
+        for file in each.krmfiles:
+            used.setdefault(file.source.name, set()).update(each.defined)
+    source.notes += [note for path, names in used.items() for note in bind.left(krmfiles[path], names)]
     return filled
 
 

@@ -31,7 +31,7 @@ from packyard.core.yaml.span import embedded
 from packyard.core.yaml.values import double_quoted, is_null
 from packyard.using.kustomize import generator, selector
 from packyard.using.setters.krmfile import NAME as KRMFILE
-from packyard.using.setters.krmfile import Krmfile, parse_krmfile
+from packyard.using.setters.krmfile import parse_krmfile
 from packyard.using.setters.packages import DEFINITIONS, KPTFILE
 from packyard.writing.authoring.import_ import use_cases
 from packyard.writing.authoring.import_.note import LOST, Note
@@ -43,7 +43,7 @@ from packyard.writing.source import transformers
 Build = Callable[[Path], bytes]
 _Known = Mapping[str, "Mapping[str, None] | None"]
 
-_ASBUILT = "kustomizations that packyard does not compose, taken as kustomize builds them"
+_AS_BUILT = "kustomizations that packyard does not compose, taken as kustomize builds them"
 _MERGES = "patchesStrategicMerge"
 _OF_PATCHES = ("patches", _MERGES, "patchesJson6902")
 _DEFAULTS = "generatorOptions"
@@ -79,7 +79,7 @@ class Upstream:
         self.sources = Sources(folder)
         self.folders = self._leaves()
         self._wide, self._below = Sources(Path("/")), os.path.relpath(folder.resolve(), "/")
-        self._text, self._krmfile = cache(lambda below: build(folder / below)), cache(self._read_krmfile)
+        self._text = cache(lambda below: build(folder / below))
         self._objects = cache(lambda below: objects_of(self._text(below), f"{self.sources.shown(below)} as built"))
         self._folders = self._reached()
         self._top = commonpath([self._below, *self._folders])
@@ -88,7 +88,7 @@ class Upstream:
     def begin(self) -> None:
         """Take nothing yet."""
         self.notes: list[Note] = []
-        self._taken: dict[tuple[str, str], Part | None] = {}
+        self._taken: dict[tuple[str, str], Part] = {}
 
     def use_case(self, folder: str, path: str, fault: str = "", composed: Sequence[object] | None = None) -> UseCase:
         """Take a use case; with a fault of the parts that it was made of, as it is built.
@@ -165,7 +165,7 @@ class Upstream:
     def _of_manifests(self, folder: str, path: str) -> UseCase:
         """Take all files below a folder that are not for functions of kpt alone."""
         place = self._place(folder)
-        part = Part(place, krmfiles=self._krmfiles(place), kptfile=self._kptfile(place))
+        part = self._part(place)
         by_name = dict(zip(names := self._manifests(folder), every(self.sources.documents, names), strict=True))
         refuse(fault for some in by_name.values() for document in some if (fault := _fault(document)))
         objects: list[object] = []
@@ -185,33 +185,23 @@ class Upstream:
         """Return a path below the root of the disk as messages show it."""
         return self.sources.shown(relpath(path, self._below))
 
-    def _file(self, folder: str) -> str:
-        files = kustomizations(self._wide, folder)
-        return files[0] if len(files) == 1 else ""
-
     def _take(self, folder: str, kind: str) -> Part:
         """Take a part that another one builds on: as it is, or for a base as it is built."""
         key = folder, kind
         if key not in self._taken:
-            self._taken[key] = None  # where kustomizations build on each other in a circle
             try:
                 self._taken[key] = self._copy(folder, kind)
             except _BeyondPartError as error:
-                del self._taken[key]
                 if kind == "Component":
                     raise
-                text = self._text(relpath(folder or ".", self._below or "."))
-                self._taken[key] = self._of_text(folder, text, str(error))
-        part = self._taken[key]
-        if part is None:
-            raise _BeyondPartError(f"{self._wide.shown(folder)} builds on itself")
-        return part
+                self._taken[key] = self._of_text(folder, self._text(relpath(folder, self._below)), str(error))
+        return self._taken[key]
 
     def _of_text(self, folder: str, text: bytes, reason: str) -> Part:
         """Take what kustomize builds of a folder, which keeps no comments."""
         todo = f"go on with the objects in {BUILT} of their bases; comments and setters are not in it"
         place = self._shown(folder)
-        self.notes.append(Note(LOST, _ASBUILT, todo, (f"{place}: {reason}",)))
+        self.notes.append(Note(LOST, _AS_BUILT, todo, (f"{place}: {reason}",)))
         shown = f"{place} as built"
         text = proof.rewrite(text, shown, _indicated)
         return Part(
@@ -222,13 +212,12 @@ class Upstream:
         )
 
     def _copy(self, folder: str, kind: str, *, is_leaf: bool = False) -> Part:
-        file = self._file(folder)
-        root = use_cases.root(self._wide, file) if file else None
+        file, *others = kustomizations(self._wide, folder) or [""]
+        root = None if others or not file else use_cases.root(self._wide, file)
         if not isinstance(root, MappingNode) or root.text("kind", default="Kustomization") != kind:
             raise _BeyondPartError(f"it has no {kind}, or several")
-        head = [*self._wide.documents(file)[0].head, *root.entries[0].head]
-        part = Part(folder, kind, kept={"patches": []}, head=head)
-        part.krmfiles, part.kptfile = self._krmfiles(folder), self._kptfile(folder)
+        part = self._part(folder, kind)
+        part.head = [*self._wide.documents(file)[0].head, *root.entries[0].head]
         part.namespace = root.text("namespace") if is_leaf else ""
         beyond = list(_beyond(root, is_leaf=is_leaf))
         for key in (*kustomization.LISTED, *_KEPT):
@@ -301,25 +290,22 @@ class Upstream:
             self._wide.documents(path)  # refuses a key that stands twice
             part.documents[normpath(text)] = documents(self._wide.text(path))
 
-    def _krmfiles(self, folder: str) -> list[Krmfile]:
-        """Read the definitions above a folder and in it; kpt 0.x has them in its Kptfile."""
-        return [krmfile for path in self._above(folder) if (krmfile := self._krmfile(path))]
+    def _above(self, folder: str, *names: str) -> list[Source]:
+        """Return the files of some names in a folder, and in those above it to the one that holds all of the import."""
+        folders = [path for path in [folder, *map(str, PurePosixPath(folder).parents)] if holds(self._top, path)]
+        paths = (join(path, name) for path in reversed(folders) for name in names)
+        return [self._wide.text(path) for path in paths if self._wide.is_file(path)]
 
-    def _kptfile(self, folder: str) -> Source | None:
-        """Read the Kptfile of a folder, or the next one above it."""
-        paths = [path for above in self._above(folder) if self._wide.is_file(path := join(above, KPTFILE))]
-        return self._wide.text(paths[-1]) if paths else None
+    def _part(self, folder: str, kind: str = "Kustomization") -> Part:
+        """Return a part with the definitions above it; kpt 0.x has them in its Kptfile."""
+        files = [file for file in self._above(folder, KPTFILE, KRMFILE) if not _is_pipeline(file)]
+        kptfile = next(reversed(self._above(folder, KPTFILE)), None)
+        return Part(folder, kind, kept={"patches": []}, krmfiles=list(map(parse_krmfile, files)), kptfile=kptfile)
 
-    def _above(self, folder: str) -> list[str]:
-        """Return the folders from the one that holds all that is imported to one in it."""
-        return [path for path in reversed([folder, *map(str, PurePosixPath(folder).parents)]) if holds(self._top, path)]
 
-    def _read_krmfile(self, folder: str) -> Krmfile | None:
-        for name in (KRMFILE, KPTFILE):
-            path = join(folder, name)
-            if self._wide.is_file(path) and (name == KRMFILE or DEFINITIONS in self._wide.read(path)):
-                return parse_krmfile(self._wide.text(path))
-        return None
+def _is_pipeline(file: Source) -> bool:
+    """Say whether a file is a Kptfile without definitions."""
+    return basename(file.name) == KPTFILE and DEFINITIONS not in file.text.encode()
 
 
 def _indicated(document: Document) -> Iterator[Edit]:
