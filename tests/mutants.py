@@ -179,6 +179,8 @@ class Map:
         lines = by_line if mutant.is_shared else [mutant.line]
         tests = {test for line in lines for test in by_line.get(line, ()) if test in self.seconds}
         room = f"tests/{Path(name).parent}/".split("/")[:3]
+        if mutant.is_shared or not tests:  # it is executed before any test, or where coverage does not see it
+            tests |= {test for test in self.seconds if test.split("/")[:3] == room}
         return sorted(tests, key=lambda test: (test.split("/")[:3] != room, self.seconds[test], test))
 
 

@@ -78,7 +78,7 @@ def on_terminal(
     with subprocess.Popen(
         command,
         cwd=cwd,
-        env={**variables, **(env or {})},
+        env={**variables, "TERM": "xterm", **(env or {})},
         stdin=slave,
         stdout=slave,
         stderr=slave,

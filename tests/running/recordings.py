@@ -150,8 +150,8 @@ def replayed(namespace: str, change: Callable[[Any], Any], place: Path, *others:
 
     def answer(words: Sequence[str], data: bytes) -> Done:
         call = shlex.join(words)
-        asked = _clean(json.loads(data)) if data else ""
-        found = known.get((call, _digest(asked)))
+        asked = _opened({"input": _clean(json.loads(data))})["input"] if data else ""
+        found = known.get(_key({"call": call, "input": asked}))
         if found is None:
             raise UnrecordedError(f"{place} has no answer to kubectl {call} with {asked}; {_COMMAND} records it")
         output = found.get("output", "")
@@ -247,7 +247,7 @@ def _records(call: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
 
 
 def _opened(call: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Unpack the objects of records, which name the namespace as well."""
+    """Unpack the objects of records, which name the namespace as well, and which no two versions of zlib pack alike."""
     for item in _records(call):
         packed = item["binaryData"]["objects"]
         item["binaryData"]["objects"] = gzip.decompress(base64.b64decode(packed)).decode()
@@ -255,7 +255,8 @@ def _opened(call: Mapping[str, Any]) -> Mapping[str, Any]:
 
 
 def _closed(call: dict[str, Any]) -> dict[str, Any]:
-    for item in _records(call):
+    closed = {**call, "input": _digest(call["input"])} if "input" in call else call
+    for item in _records(closed):
         text = item["binaryData"]["objects"]
         item["binaryData"]["objects"] = base64.b64encode(gzip.compress(text.encode(), mtime=0)).decode()
-    return {**call, "input": _digest(call["input"])} if "input" in call else call
+    return closed

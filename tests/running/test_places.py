@@ -29,7 +29,10 @@ def writing(output: str, volume: Object, path: str = "/out", sub_path: str = "")
             writing("/out/x", {"persistentVolumeClaim": {"claimName": "c"}}, sub_path="s"),
             "/out/x in the pods, s/x on claim c",
         ),
-        (writing("/out/x", {"emptyDir": {}}), "/out/x in the pods, on a volume that only its pods have"),
+        *(
+            (writing("/out/x", {kind: {}}), "/out/x in the pods, on a volume that only its pods have")
+            for kind in ("emptyDir", "ephemeral", "hostPath")
+        ),
         (writing("/out/x", {"csi": {}}), "/out/x in the pods"),
         (writing("/output/x", {"emptyDir": {}}), "/output/x in the pods"),
         (writing("output", {"emptyDir": {}}), "output in the pods"),

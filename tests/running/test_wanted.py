@@ -68,3 +68,8 @@ def test_steps_of_a_workflow_run_one_after_the_other_beside_what_stays() -> None
     found = wanted.find([*read(workflow), *read(servers)])
     assert [[each.count for each in moment] for moment in wanted.moments(found)] == [[3, 1], [3, 1]]
     assert wanted.moments([]) == []
+
+
+@pytest.mark.parametrize(("amount", "text"), [(2**29, "512Mi"), (2**30, "1Gi"), (3 * 2**29, "1.5Gi")])
+def test_memory_is_told_in_the_larger_unit_of_which_there_is_one(amount: int, text: str) -> None:
+    assert wanted.number("memory", amount * 10**9) == text

@@ -27,7 +27,7 @@ def test_no_file_configures_nothing(tmp_path: Path) -> None:
     [
         ("chanel: /srv/x\n", r":1:1: chanel: is not a known key \(did you mean 'channel'\?\)"),
         ("channel: models\n", r":1:10: channel: 'models' must be an address, or the whole path of a folder"),
-        ("channel: [a]\n", ":1:10: channel: must be a text"),
+        ("channel: [a]\n", ":1:10: channel: must be a string"),
         ("- a\n", "must be a mapping"),
         ("a: b: c\n", "config.yaml"),
     ],

@@ -67,6 +67,8 @@ def test_is_an_in_toto_statement_in_the_words_of_slsa() -> None:
     assert all(each.keys() & {"uri", "digest"} for each in others)
     details = found["predicate"]["runDetails"]
     assert details["builder"] == {"id": "urn:packyard", "version": {"packyard": __version__}}
+    described, *_ = json.loads(SBOM)["packages"]
+    assert (described["name"], described["versionInfo"]) == ("bert", "1.0")
     assert details["byproducts"] == [{"name": "bert.tar.gz.spdx.json", "digest": {"sha256": Digest.of(SBOM).hex}}]
 
 

@@ -308,7 +308,8 @@ def test_an_expired_login_keeps_nobody_from_what_is_public(refuses: int, tmp_pat
         store = open_store(registry.address, tell=told.append)
         assert fetch(store, "bert") == bundle()
         assert told == [
-            f"the login is refused, and not used (HTTP {refuses}): log in again, or out: docker login {registry.host}"
+            f"your login is refused (HTTP {refuses}), so it is not used (renew it: docker login {registry.host}; "
+            f"or remove it: docker logout {registry.host})"
         ]
         with pytest.raises(DeniedError, match=r"access denied .*docker login"):
             publish(store, [bundle("gpt-2")])

@@ -14,7 +14,8 @@ import pytest
 from core.files.krmfiles import FIELD, FILES, edit, field_values, make_package, one_setter, set_to
 from faults import Faulty, content, forked, leftovers, recover
 from packyard.cli import state
-from packyard.core.files.steps import StepLog
+from packyard.core.files.replace import settle
+from packyard.core.files.steps import OPEN, StepLog
 from packyard.using.setting import set_values
 from reading import files
 from tiny import packyard
@@ -47,6 +48,18 @@ def test_an_edit_that_was_made_after_a_crash_stays_while_the_next_command_finish
     set_to(root, "c")
     assert b"by hand" in content(root)[name]
     assert field_values(root) == {"c"}
+
+
+def test_a_change_whose_writer_ends_while_it_is_waited_for_is_not_finished_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    root = make_package(tmp_path / "package")
+    interrupt(root)
+    (step,) = StepLog.of_user().steps(OPEN)
+    before = content(root)
+    monkeypatch.setattr("fcntl.flock", lambda *_: step.end())
+    settle(step, tell=pytest.fail)
+    assert content(root) == before
 
 
 def test_what_was_interrupted_is_taken_back_by_undo_but_for_an_edit_by_hand(tmp_path: Path) -> None:
@@ -165,6 +178,6 @@ def test_a_notice_that_is_no_file_is_not_waited_for(put: Callable[[Path], None],
 
 def test_without_a_home_a_set_says_what_that_costs(tmp_path: Path) -> None:
     root = make_package(tmp_path / "package")
-    told = packyard("set", root, "V=c", HOME="", XDG_STATE_HOME="")
+    told = packyard("set", root, "V=c", HOME="/gone", XDG_STATE_HOME="")
     assert (told.returncode, field_values(root)) == (0, {"c"}), told.stderr
-    assert "no history is kept in /dev/null/.local/state/packyard/steps: Not a directory; `packyard" in told.stderr
+    assert "no history is kept: HOME is '/gone', which is not a folder; `packyard undo` cannot" in told.stderr

@@ -15,6 +15,7 @@ from packyard.core.kubernetes.groups import definitions, is_cluster_scoped
         ("security.istio.io/v1", "AuthorizationPolicy", "authorizationpolicies.security.istio.io"),
         ("serving.knative.dev/v1", "Ingress", "ingresses.serving.knative.dev"),
         ("example.com/v1", "Gateway", "gateways.example.com"),
+        ("example.com/v1", "Endpoints", "endpoints.example.com"),
     ],
 )
 def test_other_kinds_need_a_definition(api_version: str, kind: str, name: str) -> None:

@@ -10,6 +10,7 @@ import tiny
 
 PACKAGE = "packages/p/package.yaml"
 JOB = "bases/job/kustomization.yaml"
+IDLE = "the patch changes nothing in any use case of the workspace"
 ADD = "- {op: add, path: /data/b, value: c}\n"
 HEAD = "apiVersion: kustomize.config.k8s.io/v1alpha1\nkind: Component\n"
 
@@ -39,8 +40,8 @@ def of_package(root: Path, patches: str, file: str, base: str = "one") -> None:
 def test_a_patch_of_a_package_that_misses_is_refused(target: str, file: str, root: Path) -> None:
     of_package(root, f"patches: [{{path: b.yaml, target: {{{target}}}}}]", file)
     said = judged(root)
-    assert said.startswith("error: packages/p/b.yaml:1: for ")
-    assert " reaches nothing in the use case one (" in said
+    assert said.startswith("error: packages/p/b.yaml:1: the patch ")
+    assert "the patch changes nothing in the use case one" in said
 
 
 def test_a_patch_of_a_package_has_to_reach_something_in_each_use_case_that_lists_it(root: Path) -> None:
@@ -48,7 +49,7 @@ def test_a_patch_of_a_package_has_to_reach_something_in_each_use_case_that_lists
     assert judged(root) == ""
     tiny.replace(root / PACKAGE, "base: job}", "base: job, patches: [{path: b.yaml, target: {kind: ConfigMap}}]}")
     assert judged(root).startswith(
-        "error: packages/p/b.yaml:1: for kind 'ConfigMap' reaches nothing in the use case job ("
+        "error: packages/p/b.yaml:1: the patch changes nothing in the use case job: it is for kind 'ConfigMap' ("
     )
 
 
@@ -71,7 +72,7 @@ def test_a_patch_of_a_part_has_to_reach_something_in_one_use_case_of_the_workspa
     tiny.another(root, "q")
     tiny.replace(root / "packages/q/package.yaml", "  job: {base: job}\n", "")
     file = "b.yaml" if key == "patches" else "kustomization.yaml"
-    start = f"overlays/programs/o/{file}:1: for kind 'Job', name 'z' reaches nothing in any use case of the workspace ("
+    start = f"overlays/programs/o/{file}:1: {IDLE}: it is for kind 'Job', name 'z' ("
     assert judged(root).startswith(f"error: {start}")
     assert judged(root, "p", "q").startswith(f"error: {start}")
     assert judged(root, "p") == "", "one package alone cannot tell"
@@ -107,4 +108,4 @@ def test_a_patch_of_an_option_that_fits_nowhere_is_refused(root: Path) -> None:
     patch = "  patch: |-\n    - {op: add, path: /metadata/annotations, value: {a: b}}\n"
     both = [f"- target: {{kind: {kind}}}\n{patch}" for kind in ("ConfigMap", "Deployment")]
     tiny.write(option, f"{HEAD}patches:\n{''.join(both)}")
-    assert "overlays/options/o/kustomization.yaml:7: for kind 'Deployment' reaches nothing" in judged(root)
+    assert f"overlays/options/o/kustomization.yaml:7: {IDLE}: it is for kind 'Deployment'" in judged(root)

@@ -150,7 +150,7 @@ def test_what_does_not_fit_is_refused_with_what_would(catalogue: Path) -> None:
 def test_on_a_terminal_it_asks_and_asks_again(catalogue: Path) -> None:
     answers = [
         ("what it runs", "jbo"),
-        ("'jbo' is no base, and no number from 1 to", "7"),
+        ("'jbo' is neither a base nor a number from 1 to", "7"),
         ("base", "jbo"),
         ("no base 'jbo' (did you mean 'job'?)", "job"),
         ("storage [none]", "clam"),

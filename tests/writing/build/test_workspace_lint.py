@@ -170,17 +170,29 @@ useCases:
     }.items():
         tiny.write(tmp_path / path, text)
     said = [line for line in linted(tmp_path) if "[volume-never-mounted]" in line or "[replaced-value]" in line]
-    assert said[0].startswith(
-        "bases/one/pod.yaml:8:12: warning: 'tools:1' does not ship, but '': IMAGE has this value in "
-    )
+    replaced = "is replaced by '', the value of IMAGE in libraries/builtin/Krmfile:8 [replaced-value]"
+    assert said[0].startswith(f"bases/one/pod.yaml:8:12: warning: 'tools:1' {replaced}")
     assert said[1:] == [
         "packages/p/package.yaml:5: warning: useCases.one: no container of the base one mounts the volume 'storage' "
         "[volume-never-mounted] (mount it there, or leave out the storage user-allocated-pvc)"
     ]
     tiny.write(tmp_path / "packages/p/patches/pod.yaml", POD.replace("tools:1", "tools:2"))
     tiny.replace(tmp_path / "packages/p/package.yaml", "{base: one, ", "{base: one, patches: [patches/pod.yaml], ")
-    at = "packages/p/patches/pod.yaml:8:12: warning: 'tools:2' does not ship, but '': IMAGE has this value in "
+    at = f"packages/p/patches/pod.yaml:8:12: warning: 'tools:2' {replaced}"
     assert [line for line in linted(tmp_path) if line.startswith(at)]
+    pods = "apiVersion: packyard/v1\nkind: PodPatch\nspec:\n  containers:\n  - name: main\n    image: tools:3 "
+    tiny.write(tmp_path / "overlays/storage/own/pods.yaml", f'# Own.\n{pods}# {{"$openapi":"IMAGE"}}\n')
+    name = "x-k8s-cli: {substitution: {name: STORAGE_NAME, pattern: own}}"
+    krmfile = tiny.krmfile(f"    io.k8s.cli.substitutions.STORAGE_NAME: {{{name}}}\n")
+    tiny.write(tmp_path / "overlays/storage/own/Krmfile", krmfile)
+    tiny.write(tmp_path / "packages/p/patches/pods.yaml", f"{pods}# kpt-set: ${{IMAGE}}\n")
+    for old, new in (("patches: [", "patches: [patches/pods.yaml, "), ("[user-allocated-pvc]", "[own]")):
+        tiny.replace(tmp_path / "packages/p/package.yaml", old, new)
+    said = linted(tmp_path)
+    assert any(line.startswith(f"overlays/storage/own/pods.yaml:7:12: warning: 'tools:3' {replaced}") for line in said)
+    assert any(
+        line.startswith("packages/p/patches/pods.yaml:6:20: warning: kpt's comment does nothing") for line in said
+    )
     tiny.replace(tmp_path / "packages/p/package.yaml", "{base: one, ", "{base: one, setters: {IMAGE: a:3}, ")
     assert not [line for line in linted(tmp_path) if "[replaced-value]" in line]
     tiny.replace(tmp_path / "packages/p/package.yaml", "  one:", "  more-than-13-characters:")

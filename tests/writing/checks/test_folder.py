@@ -61,6 +61,13 @@ def test_an_exception_that_a_package_was_shipped_with_counts_in_a_copy_for_its_f
     assert rules(tmp_path / "run") == ["b.yaml:3 no-labels"]
 
 
+def test_of_a_chart_its_templates_alone_are_left_out(tmp_path: Path) -> None:
+    unlabelled = CONFIG_MAP.replace(", labels: {app.kubernetes.io/name: a}", "")
+    for path, text in {"Chart.yaml": "name: a\n", "templates/a.yaml": unlabelled, "crds/a.yaml": unlabelled}.items():
+        tiny.write(tmp_path / "chart" / path, text)
+    assert rules(tmp_path) == ["chart/crds/a.yaml:3 no-labels"]
+
+
 def test_an_overlay_beside_a_package_is_judged_as_it_builds_and_the_package_once(tmp_path: Path) -> None:
     shutil.copytree(SOUND / "web", tmp_path, dirs_exist_ok=True)
     assert rules(tmp_path) == rules(SOUND / "web")

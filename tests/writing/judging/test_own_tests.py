@@ -54,6 +54,7 @@ EXPECTED = [
     ("{kind: Deployment, exists: false}", "{kind: Job, exists: false}", "Job work: it is there"),
     ("{kind: Job, path: spec.parallelism, exists: false}", "{kind: Job, path: spec.completions, exists: false}",
      "spec.completions is there, 2"),
+    ("{kind: CronJob, exists: false}", "{kind: Jbo, exists: false}", "there is no kind 'Jbo' (did you mean 'Job'?)"),
     ("{kind: Job, name: w*, exists: true}", "{kind: Job, name: v*, exists: true}",
      "there is no Job v*; there are ConfigMap x, Job work"),
 ]  # fmt: skip
@@ -144,7 +145,7 @@ tests:
     for line, message in [
         (2, "tests.expects: is not a known key (did you mean 'expect'?)"),
         (3, "tests.useCases: p has no use case 'on' (did you mean 'one'?)"),
-        (4, "tests.expect.path: 'a[' is no path of fields"),
+        (4, "tests.expect.path: 'a[' is not a path of fields"),
         (5, "tests.expect: needs one of equal, contains, matches, exists"),
         (6, "tests.expect.exists: must be true or false"),
         (7, "tests.expect: needs one of equal, contains, matches, exists, and has 2"),
@@ -154,6 +155,15 @@ tests:
         assert message in said
     assert "packages/p/tests/p.yaml:9: SIZE has no value" in said
     assert "packages/p/tests/other.yaml:1:1: test: is not a known key (did you mean 'tests'?)" in said
+
+
+def test_a_quiet_test_has_a_row_for_what_did_not_pass_alone(workspace: Path) -> None:
+    tiny.write(workspace / "packages/p/tests/p.yaml", "tests: [{it: a, expect: [{kind: Job, exists: true}]}]\n")
+    skipped = ["p", "kustomize", "one", "skipped"]
+    assert packyard("test", "p", "--quiet", cwd=workspace, PATH="").stdout.split()[4:] == skipped
+    tiny.replace(workspace / "packages/p/tests/p.yaml", "true", "false")
+    failed = ["p", "tests", "tests/p.yaml:1", "one", "failed"]
+    assert packyard("test", "p", "--quiet", cwd=workspace, PATH="").stdout.split()[4:] == skipped + failed
 
 
 def test_tests_are_not_shipped(workspace: Path, tmp_path: Path) -> None:

@@ -76,9 +76,8 @@ def run(arguments: argparse.Namespace) -> int:
         case "untrust", [channel]:
             rows = _untrust(ring, channel)
         case _:
-            raise UsageError(
-                f"packyard keys {action}: a word is missing, or one too many; type packyard keys {_USAGE[action]}"
-            )
+            problem = "a word is missing, or one too many"
+            raise UsageError(f"packyard keys {action}: {problem}; type packyard keys {_USAGE[action]}")
     form.show(rows, arguments.output, cells={"ID": _short_id})
     return 0
 
@@ -127,10 +126,8 @@ def _check_signed(channel: str, trusted: Trust, keys: str) -> None:
     """Refuse a channel that none of these keys has signed; in a registry, one of the versions speaks for the others."""
     store, wanted = open_channel(channel), trusted.optional()
     signed: Index | Opened = access.read(store, wanted, preferences.memory(channel))
-    if isinstance(signed, RegistryIndex):
-        entry = next((package.latest for package in signed.packages() if package.latest), None)
-        if entry is None:
-            return
+    latest = (package.latest for package in signed.packages()) if isinstance(signed, RegistryIndex) else ()
+    if entry := next(filter(None, latest), None):
         signed = provenance.check(provenance.get(store, entry), entry, wanted, what=str(entry))[1]
     if not signed.signers:
         signer, hint = "nobody signed it", "its publisher signs it by publishing with --key NAME"

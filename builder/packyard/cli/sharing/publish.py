@@ -122,8 +122,7 @@ def _attest(workspace: Workspace, folder: Path, built: Catalogue, key: Signing |
 
     def statements(entry: IndexEntry) -> dict[str, bytes]:
         described = sbom.to_bytes(bundles.read(folder / f"{entry.name}.tar.gz"), workspace.name)
-        made = Statement(entry, inputs[entry.name], at, sbom=described)
-        statement = made.to_bytes(key)
+        statement = Statement(entry, inputs[entry.name], at, sbom=described).to_bytes(key)
         return {entry.beside(SBOM): described, entry.beside(provenance.end(statement)): statement}
 
     return statements

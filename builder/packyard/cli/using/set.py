@@ -1,6 +1,6 @@
-"""Set values of setters; only the bytes of the fields that they reach change.
+"""Set parameters; only the bytes of the fields that they reach change.
 
-packyard set [DIR] NAME VALUE       one setter (a list takes several values)
+packyard set [DIR] NAME VALUE       one parameter (a list takes several values)
 packyard set [DIR] NAME=VALUE ...   several, checked and written together
 
   -f, --values FILE     those of a YAML file, a line NAME: VALUE each, and
@@ -10,7 +10,7 @@ packyard set [DIR] NAME=VALUE ...   several, checked and written together
                         passed over: for a file that many packages share
   --unset NAME          back to the value that the package shipped
   -R, --recurse-subpackages
-                        every package below DIR that has the setter
+                        every use case below DIR that has the parameter
   --set-by WHO          who sets it; it is kept in the Krmfile
   --dry-run             print the changes as a diff; write nothing
   -o, --output {text,json}
@@ -22,7 +22,6 @@ import os
 import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from shlex import quote
 from typing import TYPE_CHECKING
 
 from packyard.cli import directory as directories
@@ -72,7 +71,9 @@ def _set(directory: Path, words: list[str], parsed: Flags) -> Outcome:
     if not values and not unset and not options:
         raise _usage(directory, f"nothing to set, and packyard setters {_typed(directory)} lists the names")
     if both := [name for name in unset if name in values]:
-        raise _usage(directory, f"{both[0]} is set and taken back")
+        raise _usage(
+            directory, f"{both[0]} cannot be set and taken back at once", f"{both[0]}=VALUE, or --unset {both[0]}"
+        )
     if not parsed.switches["recurse-subpackages"]:
         directory = _checked(directory, words, parsed)
     if parsed.switches["dry-run"]:
@@ -133,6 +134,8 @@ def _values(directory: Path, words: list[str]) -> Mapping[str, Sequence[str]]:
         return {}
     if "=" not in words[0]:
         if len(words) < 2:
+            from shlex import quote  # for who has to type something else
+
             name, _, text = words[0].partition(":")
             pair = f"{name}={quote(text.strip() or 'VALUE')}"  # who writes YAML may write NAME:VALUE
             raise _usage(directory, f"a value for {name} is missing", pair)

@@ -157,7 +157,11 @@ def _asked_base(parts: Sequence[Offered]) -> str:
 
     def fault(answer: str) -> str:
         is_number = answer.isdigit() and 1 <= int(answer) <= len(choices)
-        return "" if is_number or answer in names else f"{answer!r} is no base, and no number from 1 to {len(choices)}"
+        return (
+            ""
+            if is_number or answer in names
+            else f"{answer!r} is neither a base nor a number from 1 to {len(choices)}"
+        )
 
     answer = _asked("what it runs", fault)
     base = choices[int(answer) - 1][1] if answer.isdigit() else answer

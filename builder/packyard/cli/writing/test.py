@@ -3,6 +3,7 @@
 The tests of a package are packages/NAME/tests/*.yaml: values and options that are given, and fields or a refusal that
 are expected. The exit code is 1 if a check failed. A check that needs a program that PATH has not is skipped. Each
 use case is rendered alone and with each option that it has. Without a NAME what lint says of all together counts, too.
+With --quiet a check that passed has no row.
 """
 
 from __future__ import annotations
@@ -32,7 +33,8 @@ def run(arguments: argparse.Namespace) -> int:
     names = workspaces.names(arguments, workspace)
     path, is_whole = os.environ.get("PATH", ""), not arguments.names
     verdicts = list(judge(workspace, names, is_whole=is_whole, path=path, is_server_asked=arguments.server))
-    ROWS.show(verdicts, arguments.output)
+    is_short = output.quiet and arguments.output == "text"
+    ROWS.show([each for each in verdicts if each.state != "passed" or not is_short], arguments.output)
     for warning in dict.fromkeys(warning for verdict in verdicts for warning in verdict.warnings):
         output.warning(warning)
     misfits = dict.fromkeys((verdict.package, misfit) for verdict in verdicts for misfit in verdict.misfits)

@@ -17,7 +17,7 @@ from __future__ import annotations
 import fcntl
 import json
 import os
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -124,7 +124,8 @@ class StepLog(NamedTuple):
             step, handle = self._open(self.folder, root, token, files)
         except OSError as error:
             lost = "`packyard undo` cannot undo this change, and a crash amid it stays"
-            self.tell(f"no history is kept in {self.folder}: {error.strerror or error}; {lost}")
+            why = home.lack(self.folder) or f"{self.folder}: {error.strerror or error}"
+            self.tell(f"no history is kept: {why}; {lost}")
         try:
             yield step
         finally:
@@ -137,13 +138,13 @@ class StepLog(NamedTuple):
         head = {"root": root, "title": self.title, "ends": ends, "instead": self.instead, "files": sizes}
         line = json.dumps(head).encode() + b"\n"
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-        present = self._sizes()
-        file = folder / f"{max(map(_number, present), default=0) + 1:08}-{token}.{OPEN}"
+        names = self._names()
+        file = folder / f"{_number(names[0]) + 1 if names else 1:08}-{token}.{OPEN}"
         draft = file.with_suffix(f".{_DRAFT}")
         handle = atomic.create(str(draft), (line, *(data for both in files.values() for data in both if data)))
         try:
             fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            self._prune(present, os.fstat(handle).st_size)
+            self._prune(names, os.fstat(handle).st_size)
             os.fsync(handle)
             draft.rename(file)
             atomic.flush(str(folder))
@@ -168,52 +169,50 @@ class StepLog(NamedTuple):
     def steps(self, *states: str) -> Iterator[Step]:
         """Yield the steps in some states, the newest first."""
         try:
-            sizes = self._sizes()
+            names = self._names()
         except OSError as error:
             problem, hint = error.strerror or str(error), "XDG_STATE_HOME names another folder"
-            raise UnavailableError(Problem(problem, file=str(self.folder), hint=hint)) from error
-        for file in sorted((file for file in sizes if file.suffix[1:] in states), key=_number, reverse=True):
+            raise UnavailableError(home.explained(Problem(problem, file=str(self.folder), hint=hint))) from error
+        for file in (self.folder / name for name in names if name.partition(".")[2] in states):
             if not os.path.lexists(file):  # another command ended it
                 continue
             try:
-                yield _parse(file, sizes[file])
+                yield _parse(file)
             except (InputError, ValueError, TypeError, LookupError, AttributeError, RecursionError):
                 self.tell(f"{file}: is not an entry of packyard's history; ignored")
 
-    def _prune(self, sizes: Mapping[Path, int], newest: int) -> None:
+    def _prune(self, names: Iterable[str], newest: int) -> None:
         """Delete the oldest steps, so that the others and the newest stay within the limits."""
         together = newest
-        ended = sorted((file for file in sizes if file.suffix != f".{OPEN}"), key=_number, reverse=True)
-        for place, file in enumerate(ended, 1):
-            together += sizes[file]
-            if place >= KEPT or together > KEPT_BYTES:
-                file.unlink(missing_ok=True)
+        for place, name in enumerate((name for name in names if not name.endswith(f".{OPEN}")), 1):
+            file = os.path.join(self.folder, name)
+            with suppress(FileNotFoundError):  # pruned by another command
+                together += os.lstat(file).st_size
+                if place >= KEPT or together > KEPT_BYTES:
+                    os.unlink(file)
 
-    def _sizes(self) -> dict[Path, int]:
-        """Return the size of each step's file."""
-        sizes: dict[Path, int] = {}
-        with suppress(FileNotFoundError), os.scandir(self.folder) as entries:  # the folder may be missing
-            for entry in entries:
-                stem, _, suffix = entry.name.partition(".")
-                number = stem.partition("-")[0]
-                if suffix in (_DRAFT, OPEN, DONE, UNDONE) and number.isdecimal() and number.isascii():
-                    with suppress(FileNotFoundError):  # pruned by another command
-                        sizes[self.folder / entry.name] = entry.stat(follow_symlinks=False).st_size
-        return sizes
+    def _names(self) -> list[str]:
+        """Return the names of the steps' files, the newest first; texts, as each `set` reads a hundred of them."""
+        with suppress(FileNotFoundError):  # the folder may be missing
+            return sorted(filter(_number, os.listdir(self.folder)), key=_number, reverse=True)
+        return []
 
 
-def _number(file: Path) -> int:
-    return int(file.name.partition("-")[0][:18])
+def _number(name: str) -> int:
+    """Return the number of a step by the name of its file; 0 for another file."""
+    stem, _, state = name.partition(".")
+    digits = stem.partition("-")[0][:18]
+    return int(digits) if state in (_DRAFT, OPEN, DONE, UNDONE) and digits.isdecimal() and digits.isascii() else 0
 
 
 def _size(data: bytes | None) -> int | None:
     return None if data is None else len(data)
 
 
-def _parse(file: Path, size: int) -> Step:
-    """Read a step of a size; another form, as of one that was written in part, raises one of many errors."""
+def _parse(file: Path) -> Step:
+    """Read a step; another form, as of one that was written in part, raises one of many errors."""
     with regular.opened(file) as stream:
-        line = stream.readline(_LINE)
+        line, size = stream.readline(_LINE), os.fstat(stream.fileno()).st_size
     head: dict[str, Any] = json.loads(line)
     root, title, ends, instead, files = (head[key] for key in ("root", "title", "ends", "instead", "files"))
     if size != len(line) + sum((old or 0) + (new or 0) for old, new in files.values()):

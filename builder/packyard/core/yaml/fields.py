@@ -85,7 +85,7 @@ class Fields:
                 self.fault(self.node, key, "is missing")
             return default or ""
         if not isinstance(node, Scalar):
-            self.fault(node, key, "must be a text")
+            self.fault(node, key, "must be a string")
             return ""
         if default is None and not node.value:
             self.fault(node, key, "is empty")
@@ -98,7 +98,7 @@ class Fields:
             if isinstance(item, Scalar):
                 texts.append(item.value)
             else:
-                self.fault(item, key, "must be a list of texts")
+                self.fault(item, key, "must be a list of strings")
         return texts
 
     def items(self, key: str) -> list[Node]:
@@ -118,7 +118,7 @@ class Fields:
             if isinstance(node, Scalar):
                 scalars[name] = node
             else:
-                self.fault(node, f"{key}.{name}", "must be a text")
+                self.fault(node, f"{key}.{name}", "must be a string")
         return scalars
 
     def sentences(self, key: str) -> dict[str, str]:

@@ -25,6 +25,8 @@ from packyard.core.yaml.edit import Edit
 from packyard.core.yaml.node import Child, Collection, Document, Node, Scalar, Source
 from packyard.core.yaml.span import aliased, begins_its_line, children_below, has_alias
 
+_LINE = re.compile(r"\n *[^ \t\r\n#]")  # one with more than a comment, to its first character
+
 
 def rewrite(data: bytes, name: str, change: Callable[[Document], Iterable[Edit]]) -> bytes:
     """Return a file with the edits that ``change`` makes of each of its documents; ``name`` is what errors call it."""
@@ -175,9 +177,9 @@ def _lines_around(source: Source, edit: Edit, documents: Sequence[Document]) -> 
     if edit.start < start:
         return None
     # The next line that is no deeper than the child, but for blank ones and comments, is not the child's any more.
-    outer = chosen.column
-    end = re.compile(rf"\n {{0,{outer}}}[^ \t\r\n#]").search(source.text, max(edit.end - 1, chosen.value.end - 1))
-    return start, end.start() + 1 if end else len(source.text)
+    below = _LINE.finditer(source.text, max(edit.end - 1, chosen.value.end - 1))
+    end = next((line.start() + 1 for line in below if line.end() - line.start() - 2 <= chosen.column), None)
+    return start, len(source.text) if end is None else end
 
 
 # Aliases of what is removed.

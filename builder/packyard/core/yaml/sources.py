@@ -74,15 +74,19 @@ class Sources:
         self._files: dict[str, tuple[bytes, Digest]] = {}
 
     def shown(self, path: str) -> str:
-        """Return a path as messages show it: below the root as the user named that, or below that of its library."""
+        """Return a path as messages show it: below the root as the user named that, or below that of its library.
+
+        What packyard carries or fetched is no file of the user's: it is shown below its place in the workspace.
+        """
         tree, rest = self._tree(path)
-        return str(tree.root_dir / rest)
+        is_hidden = tree.root_dir.is_absolute() and not tree.root_dir.is_relative_to(self.root_dir)
+        return posixpath.join(tree.place, rest) if tree.place and is_hidden else str(tree.root_dir / rest)
 
     def read(self, path: str) -> bytes:
         """Return a file's bytes, those of the first time."""
-        self._check(path)
+        tree, rest = self._check(path)
         if path not in self._files:
-            data = regular.read(self.shown(path))
+            data = regular.read(str(tree.root_dir / rest))
             self._files[path] = data, Digest.of(data)
         data, self.inputs[path] = self._files[path]
         return data

@@ -204,7 +204,7 @@ def is_plain_text(text: str, *, flow: bool = False) -> bool:
     """Say whether ``text`` can be written plain and is then read as that very string, by YAML 1.1 readers too."""
     if not fits_plain(text, flow=flow) or implicit_type(text) != "string":
         return False
-    return not (text in YAML11_BOOLEANS or text == "=" or re.match(_SEXAGESIMAL, text))
+    return not (text in YAML11_BOOLEANS or text == "=" or (":" in text and re.match(_SEXAGESIMAL, text)))
 
 
 def fits_plain(text: str, *, flow: bool = False) -> bool:
@@ -238,7 +238,9 @@ def single_quoted(text: str) -> str:
 
 def double_quoted(text: str) -> str:
     """Write ``text`` in double quotes, escaping what has to be."""
-    return '"' + re.sub(rf'["\\\t]|{_ESCAPED}', lambda match: _escape(match.group()), text) + '"'
+    if _needs_escapes(text) or '"' in text or "\\" in text or "\t" in text:
+        text = re.sub(rf'["\\\t]|{_ESCAPED}', lambda match: _escape(match.group()), text)
+    return f'"{text}"'
 
 
 def _escape(character: str) -> str:

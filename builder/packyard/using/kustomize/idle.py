@@ -30,7 +30,6 @@ def problems(idle: Idle, where: str, sources: Sources) -> Iterator[Problem]:
     """Yield a fault for each patch that reaches nothing in what ``where`` says."""
     for (name, line, selector), nothing in sorted(idle.items()):
         if nothing:
-            message = f"{f'for {selector} ' if selector else ''}reaches nothing in {where}"
-            yield Problem(
-                message, file=sources.shown(name), line=line or 1, hint="correct what it is for, or remove it"
-            )
+            message = f"the patch changes nothing in {where}{f': it is for {selector}' if selector else ''}"
+            hint = "correct what it is for, or remove it"
+            yield Problem(message, file=sources.shown(name), line=line or 1, hint=hint)

@@ -194,8 +194,8 @@ def _find(node: Node, path: tuple[Step, ...], flow: bool) -> Iterator[Binding]:
 
 def _of_part(part: Child, path: tuple[Step, ...], flow: bool) -> Iterator[Binding]:
     value = part.value
-    behind = _bound(value.comment)
-    above = _bound(_alone_above(part))
+    behind = _bound(value.comment) if value.comment else None
+    above = _bound(_alone_above(part)) if part.head else None
     if isinstance(value, Scalar):
         chosen = behind or (above if isinstance(part, Entry) or value.comment is None else None)
         if chosen:
@@ -238,8 +238,6 @@ def _bound(comment: Comment | None) -> tuple[DefinitionRef, Comment] | None:
 
 def _alone_above(part: Child) -> Comment | None:
     """Return the comment on the line above (behind the dash, for an item), if it is one line."""
-    if not part.head:
-        return None
     comment = part.head[-1]
     source = part.value.source
     if source.locate(part.start)[0] != source.locate(comment.start)[0] + 1:

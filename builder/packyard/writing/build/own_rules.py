@@ -83,7 +83,7 @@ def _is_row(fields: Fields) -> bool:
         if key in ("on", "message") and node is None:
             fields.fault(fields.node, key, "is missing")
         if isinstance(node, MappingNode) or (isinstance(node, SequenceNode) and key not in ("on", "with")):
-            fields.fault(node, key, "must be a text")
+            fields.fault(node, key, "must be a string")
     _expect_severity(fields, fields.text("severity", _SEVERITIES[0]))
     fields.done()
     return not fields.problems

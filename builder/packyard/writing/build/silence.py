@@ -11,10 +11,13 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import replace
+from itertools import chain
 
 from packyard.core.errors import Problem
+from packyard.core.yaml.content import lexeme
 from packyard.core.yaml.document import find_comments, mappings
 from packyard.core.yaml.node import Document, Scalar
+from packyard.using.kustomize.part import Part
 from packyard.using.setters import fields
 from packyard.using.setters.definition import Setter
 from packyard.using.setters.kpt.tagged import PREFIX
@@ -22,10 +25,10 @@ from packyard.writing.build import readme
 from packyard.writing.checks.finding import Finding, finding
 from packyard.writing.checks.parsed import Parsed
 from packyard.writing.source import parts
-from packyard.writing.source.compose import Composed, ComposedPackage
+from packyard.writing.source.compose import ComposedPackage
 from packyard.writing.source.package import DESCRIPTION, FILE, Package
 from packyard.writing.source.pod_operations import is_bound
-from packyard.writing.source.words import Word
+from packyard.writing.source.words import Word, Words
 from packyard.writing.source.workspace import STORAGE, Workspace, is_own
 
 #: What a fragment of a README has without a word about the package: headings, and comments of Jinja2.
@@ -44,7 +47,7 @@ def check(
             hint = f"write `description:` here, or begin the kustomization of the base {use_case.base} with a comment"
             yield finding("no-description", Problem(message, file=package.file, line=use_case.line, hint=hint))
         yield from _names(of_case)
-        yield from _parts(here, made)
+    yield from _parts(here, composed)
     own = {path: text for path, text in readme.find(here, package) if path.startswith(f"{package.folder}/")}
     if not any(_SILENT.sub("", text).strip() for text in own.values()):
         file = sources.shown(f"{package.folder}/{DESCRIPTION}")
@@ -88,29 +91,48 @@ def _names(parsed: Parsed) -> Iterator[Finding]:
             yield finding("fixed-name", entry.value.problem(message, 'bind it: # {"$openapi":"INSTANCE_NAME"}'))
 
 
-def _parts(here: Workspace, made: Composed) -> Iterator[Finding]:
-    """Find values of a base that a library's Krmfile replaces, or of a patch that any does, and comments of kpt."""
-    base, words = parts.of(here, made.use_case.parts[0]), made.words
-    unset = {name: word for name, word in words.defined.items() if name not in words.values}
-    shared = {name: word for name, word in unset.items() if words.layers[name] < 0}
-    files = (path for part in base.parts() for path in part.files if is_own(path))
-    for document in (document for path in files for document in here.sources.documents(path)):
+def _parts(here: Workspace, composed: ComposedPackage) -> Iterator[Finding]:
+    """Find values of parts that a library's Krmfile replaces, or of a patch that any does, and comments of kpt."""
+    for made in composed.use_cases:
+        case, words = made.use_case, made.words
+        unset = {name: word for name, word in words.defined.items() if name not in words.values}
+        below = [part for path in case.parts for part in parts.of(here, path).parts()]
+        yield from _written(_documents(here, below), _shared(unset, words), "or an entry in a Krmfile beside it")
+        changes = [change.document for change in case.patches], _documents(here, [Part("", pods=case.pods)])
+        yield from _written(chain(*changes), unset, f"for all use cases or below useCases.{case.name}")
+    for option in composed.options.all:
+        shared = _shared(option.words.defined, option.words)
+        yield from _written(_documents(here, option.part.parts()), shared, "or an entry in a Krmfile beside it")
+
+
+def _shared(defined: Mapping[str, Word], words: Words) -> dict[str, Word]:
+    """Return those of some words that the root of the workspace or a library defines, and no part."""
+    return {name: word for name, word in defined.items() if words.layers[name] < 0}
+
+
+def _documents(here: Workspace, used: Iterable[Part]) -> Iterator[Document]:
+    """Yield the documents of parts that stand in the workspace."""
+    for part in used:
+        paths = dict.fromkeys((*part.files, *(pod.path for pod in part.pods)))
+        yield from (document for path in paths if is_own(path) for document in here.sources.documents(path))
+        yield from (patch.document for patch in part.patches if is_own(patch.path))
+
+
+def _written(documents: Iterable[Document], words: Mapping[str, Word], where: str) -> Iterator[Finding]:
+    """Find comments of kpt, and values that some words replace; package.yaml may say another ``where``."""
+    for document in documents:
         for comment in find_comments(document.root):
             if comment.text.startswith(PREFIX):
                 hint = 'write # {"$openapi":"NAME"}, or import the package: packyard import DIR'
-                problem = document.source.problem(comment.start, "binds nothing in a workspace", hint)
-                yield finding("kpt-comment", problem)
-        yield from _replaced(document, shared, f"or an entry in the Krmfile of {made.use_case.base}")
-    for change in made.use_case.patches:
-        yield from _replaced(change.document, unset, f"for all use cases or below useCases.{made.use_case.name}")
-
-
-def _replaced(document: Document, words: Mapping[str, Word], where: str) -> Iterator[Finding]:
-    """Find the values of a document that some of these words replace; package.yaml may say another ``where``."""
-    for binding in fields.find(document):
-        name, node, word = binding.reference.name, binding.node, words.get(binding.reference.name)
-        if word and isinstance(word.definition, Setter) and isinstance(node, Scalar):
-            ships = word.definition.text
-            if node.value not in ("", ships):
-                message = f"{node.value!r} does not ship, but {ships!r}: {name} has this value in {word.place}"
-                yield finding("replaced-value", node.problem(message, f"give {name} a value in package.yaml, {where}"))
+                yield finding(
+                    "kpt-comment",
+                    document.source.problem(comment.start, "kpt's comment does nothing in a workspace", hint),
+                )
+        for binding in fields.find(document):
+            name, node, word = binding.reference.name, binding.node, words.get(binding.reference.name)
+            if word and isinstance(word.definition, Setter) and isinstance(node, Scalar):
+                ships, place = word.definition.text, word.place
+                if node.value not in ("", ships):
+                    message = f"{node.value!r} is replaced by {ships!r}, the value of {name} in {place}"
+                    hint = f"write setters: {{{name}: {lexeme(node.value, flow=True)}}} in package.yaml, {where}"
+                    yield finding("replaced-value", node.problem(message, hint))

@@ -16,6 +16,7 @@ from packyard.core.errors import suggest
 from packyard.core.kubernetes import images, kustomization, pods
 from packyard.core.kubernetes.kinds import called
 from packyard.core.kubernetes.kustomization import FIELDS, GROUP, NAMES
+from packyard.core.kubernetes.name_forms import LABEL
 from packyard.core.yaml.document import items, mappings, scalars
 from packyard.core.yaml.node import MappingNode, Scalar
 from packyard.writing.checks.builds import Build
@@ -63,6 +64,9 @@ def _fields(root: MappingNode) -> Iterator[Finding]:
     if namespace and namespace.text == "default":
         message = "everything goes into the namespace default, whatever namespace kubectl is told"
         yield breach("namespace-default", namespace, message, "leave it to the user")
+    elif namespace and namespace.text and not LABEL.pattern.match(namespace.text):
+        message = f"{namespace.text!r} is not a valid name for a namespace"
+        yield breach("no-name", namespace, message, LABEL.description)
 
 
 def _paths(root: MappingNode, exists: Exists) -> Iterator[Finding]:

@@ -8,13 +8,13 @@ from __future__ import annotations
 import json
 import os
 import tempfile
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from fnmatch import fnmatchcase
 from pathlib import Path
 
 from packyard.core.bundle import shipped
 from packyard.core.bundle.bundle import Bundle
-from packyard.core.errors import PackyardError, Problem
+from packyard.core.errors import PackyardError, Problem, suggest
 from packyard.core.errors import shown as in_quotes
 from packyard.core.files import regular
 from packyard.core.yaml.node import Source
@@ -30,8 +30,11 @@ from packyard.writing.source.fieldpath import AbsentError
 from packyard.writing.source.tests import Expectation, PackageTest
 
 
-def unmet(test: PackageTest, bundle: Bundle, use_case: str, *, path: str) -> list[Problem]:
-    """Return how a use case of a bundle is not what a test expects; ``path`` is where kustomize is looked for."""
+def unmet(test: PackageTest, bundle: Bundle, use_case: str, *, path: str, kinds: Collection[str] = ()) -> list[Problem]:
+    """Return how a use case of a bundle is not what a test expects; ``path`` is where kustomize is looked for.
+
+    What is not there may be misspelt: ``kinds`` are those that are known.
+    """
     with tempfile.TemporaryDirectory(prefix="packyard-") as folder:
         real = os.path.realpath(folder)
         directory = bundle.unpack(Path(real)) / use_case
@@ -41,7 +44,7 @@ def unmet(test: PackageTest, bundle: Bundle, use_case: str, *, path: str) -> lis
             return _otherwise(test, [str(problem.renamed(f"{real}/", "")) for problem in error.problems])
     if test.refused:
         return [test.problem(f"is not refused, where {test.refused!r} is expected")]
-    return [test.problem(fault, item.line) for item in test.expected for fault in _judge(item, rendered)]
+    return [test.problem(fault, item.line) for item in test.expected for fault in _judge(item, rendered, kinds)]
 
 
 def _given(test: PackageTest, directory: Path, path: str) -> list[Object]:
@@ -71,7 +74,7 @@ def _otherwise(test: PackageTest, texts: Sequence[str]) -> list[Problem]:
     return [] if is_expected else [test.problem(f"is refused otherwise than by {test.refused!r}: {'; '.join(texts)}")]
 
 
-def _judge(expected: Expectation, rendered: Sequence[Object]) -> Iterator[str]:
+def _judge(expected: Expectation, rendered: Sequence[Object], kinds: Collection[str]) -> Iterator[str]:
     """Yield how objects do not meet an expectation."""
     pattern, is_there = expected.name or "*", expected.wanted is not False or expected.check != "exists"
     chosen = [item for item in rendered if item.kind == expected.kind and fnmatchcase(item.name, pattern)]
@@ -79,6 +82,8 @@ def _judge(expected: Expectation, rendered: Sequence[Object]) -> Iterator[str]:
         listing = ", ".join(sorted({f"{item.kind} {item.name}" for item in rendered}))
         named = " ".join(filter(None, (expected.kind, expected.name)))
         yield f"there is no {named}; there are {listing}"
+    elif not chosen and expected.kind not in kinds and (hint := suggest(expected.kind, kinds)):
+        yield f"there is no kind {expected.kind!r} ({hint})"
     for item in chosen:
         if fault := _fault(expected, item):
             yield f"{item.kind} {item.name}: {fault}"

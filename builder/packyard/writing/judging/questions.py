@@ -23,6 +23,7 @@ from typing import Literal
 
 from packyard.core.bundle.bundle import Bundle
 from packyard.core.errors import InputError, PackyardError, Problem, UnavailableError
+from packyard.core.kubernetes import schemas
 from packyard.core.yaml.node import Source
 from packyard.using.kustomize import builtin, objects
 from packyard.using.kustomize.builtin import Trial
@@ -31,6 +32,7 @@ from packyard.using.render import programs
 from packyard.using.render.render import Inputs, render
 from packyard.writing.build import package_lint, workspace_lint
 from packyard.writing.build.draft import compose_draft
+from packyard.writing.build.own_rules import judges_of
 from packyard.writing.build.package_lint import Linted
 from packyard.writing.checks.finding import Finding
 from packyard.writing.judging import own_tests
@@ -190,6 +192,7 @@ def _tests(
     except InputError as error:
         yield Verdict.of(package.name, tests.DIRECTORY, details=map(str, error.problems))
         return
+    kinds = {kind.rpartition(" ")[2] for kind in schemas.kinds_of(judges_of(workspace))}
     for test in package_tests:
         for use_case in test.use_cases:
             where = f"{test.file.removeprefix(workspace.sources.shown(package.folder) + '/')}:{test.line} {use_case}"
@@ -197,7 +200,7 @@ def _tests(
             if missing and not (test.refused or test.preset):
                 yield Verdict.skipped(package.name, tests.DIRECTORY, where, *missing)
                 continue
-            problems = own_tests.unmet(test, bundle, f"{workspace.prefix}/{use_case}", path=path)
+            problems = own_tests.unmet(test, bundle, f"{workspace.prefix}/{use_case}", path=path, kinds=kinds)
             yield Verdict.of(package.name, tests.DIRECTORY, where, details=map(str, problems))
 
 

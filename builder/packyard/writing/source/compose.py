@@ -254,9 +254,13 @@ def _check_values(package: Package, use_cases: Sequence[Composed]) -> None:
     used = {(line, name) for item, line, name in given if item.words.is_used(name)}
     unknown = {(line, name) for _, line, name in given if line} - used
     known = {name for item in use_cases for name in item.words.known}
-    message = "reaches nothing in the use cases that it is for"
     refuse(
-        Problem(f"setters.{name}: {message}", file=package.file, line=line, hint=suggest(name, known - {name}))
+        Problem(
+            f"setters.{name}: no field of its use cases has this setter",
+            file=package.file,
+            line=line,
+            hint=suggest(name, known - {name}),
+        )
         for line, name in sorted(unknown)
     )
 

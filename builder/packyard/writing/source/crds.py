@@ -48,5 +48,5 @@ def _judge(here: Workspace, path: str) -> Judge:
     values = [to_value(root) for root in roots]
     kinds = [value.get("kind") if isinstance(value, dict) else None for value in values]
     wrong = [root for root, kind in zip(roots, kinds, strict=True) if kind != CUSTOM[1]]
-    refuse(root.problem(f"is no {CUSTOM[1]}", f"{DIRECTORY}/ is for these alone") for root in wrong)
+    refuse(root.problem(f"is not a {CUSTOM[1]}", f"{DIRECTORY}/ is for these alone") for root in wrong)
     return schemas.of_definitions(here.sources.shown(path), [value for value in values if isinstance(value, dict)])

@@ -61,17 +61,22 @@ class PodPatch:
         return [node for node in (self.metadata and self.metadata.value, self.spec) if node]
 
     @property
+    def selected(self) -> list[str]:
+        """What it is for, in words: its targets and roles."""
+        return [*map(_words, self.targets), *map(_of_role, self.roles)]
+
+    @property
     def keys(self) -> list[tuple[str, int, str]]:
         """Where the patch is written, once for each target and each role: each of them has to reach something.
 
         Without any, that is where it names the containers that have to be there.
         """
-        words = [_words(target) for target in self.targets] + [f"role {role!r}" for role in self.roles]
-        if words:
-            return [(self.path, self.line, word) for word in words]
         needed = [node for key in CONTAINERS for node in containers(self.spec, key) if not _is_new(node)]
+        named = " and ".join(f"container {node.text('name')!r}" for node in needed)
+        if words := self.selected:
+            return [(self.path, self.line, f"{word}, {named}" if named else word) for word in words]
         line = needed[0].source.locate(needed[0].start)[0] if needed else self.line
-        return [(self.path, line, " and ".join(f"container {node.text('name')!r}" for node in needed))]
+        return [(self.path, line, named)]
 
     def operations(
         self, root: MappingNode, identity: Identity
@@ -128,8 +133,10 @@ def find(patch: PodPatch, root: MappingNode, identity: Identity) -> Operations |
             merged.pod(pod)
     if all(operation.op == "test" for operation in merged.operations.values()):
         return None
-    words = {*map(_words, chosen), *(f"role {role!r}" for role in merged.roles)}
-    keys = [key for key in patch.keys if key[2] in words or not (patch.targets or patch.roles)]
+    words = {*map(_words, chosen), *map(_of_role, merged.roles)}
+    keys = patch.keys
+    if patch.selected:
+        keys = [key for key, word in zip(keys, patch.selected, strict=True) if word in words]
     return Operations(tuple(merged.operations.values()), keys)
 
 
@@ -333,6 +340,10 @@ def without_nulls(node: Node) -> Node:
 
 def _words(target: Mapping[str, str]) -> str:
     return ", ".join(f"{key} {text!r}" for key, text in target.items())
+
+
+def _of_role(role: str) -> str:
+    return f"role {role!r}"
 
 
 def _items(spec: Node | None, key: str) -> Sequence[Item]:

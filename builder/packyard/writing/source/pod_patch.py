@@ -97,7 +97,7 @@ def _check(fields: Fields, patch: PodPatch) -> None:
         listed = fields.node.get(key) if fields.node else None
         for node in walk(listed):
             if isinstance(node, Scalar) and node.value not in names:
-                fields.fault(node, key, f"{node.value!r} is no field of this patch", suggest(node.value, names))
+                fields.fault(node, key, f"{node.value!r} is not a field of this patch", suggest(node.value, names))
     for node in nodes:
         if directive := node.get("$patch"):
             fields.fault(directive, "$patch", "is not for patches of pods", _OUT)

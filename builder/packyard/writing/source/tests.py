@@ -102,7 +102,7 @@ def _test(fields: Fields, node: Node, package: Package) -> PackageTest:
         refused=fields.text("refused", ""),
     )  # fmt: skip
     if bool(test.expected) == bool(test.refused):
-        fields.fault(node, "", "needs one of expect and refused", "refused: what the message has to say")
+        fields.fault(node, "", "needs either expect or refused", "refused: a part of the message")
     fields.done()
     return test
 
@@ -138,7 +138,7 @@ def _expectation(fields: Fields, node: Node) -> Expectation:
         fields.fault(node, "", f"needs one of {', '.join(_CHECKS)}, and has {len(nodes) or 'none'}")
     if fieldpath.parse(path) is None:
         hint = "write a.b[0].c, a.b[name=x].c, a.b[*].c or a['b.c']"
-        fields.fault(fields.anything("path"), "path", f"{path!r} is no path of fields", hint)
+        fields.fault(fields.anything("path"), "path", f"{path!r} is not a path of fields", hint)
     expected = strict.to_value(value_node) if value_node else None
     if value_node and (fault := _fault(check, expected)):
         fields.fault(value_node, check, fault)

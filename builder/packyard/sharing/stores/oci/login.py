@@ -100,7 +100,8 @@ class Login:
         log_in = f"docker login {self._address.host}"
         if answer.status not in (400, 401, 403) or account == NOBODY:
             raise answer.refusal(f"log in again: {log_in}")
-        self._tell(f"the login is refused, and not used (HTTP {answer.status}): log in again, or out: {log_in}")
+        log_out = f"or remove it: docker logout {self._address.host}"
+        self._tell(f"your login is refused (HTTP {answer.status}), so it is not used (renew it: {log_in}; {log_out})")
         return ""
 
 
@@ -131,7 +132,7 @@ def accounts(address: Address, environment: Mapping[str, str], tell: _Tell) -> I
         try:
             document = record.parse_any(regular.read(file, limit=_LARGEST_FILE), Record.rest, file=str(file))
         except PackyardError as error:
-            tell(f"{error}: gone on without it")
+            tell(f"{error}: it is not used")
             continue
         helpers, entries = _mapping(document.get("credHelpers")), _mapping(document.get("auths"))
         for helper in filter(None, [*map(helpers.get, address.names), document.get("credsStore")]):
@@ -156,7 +157,7 @@ def _of_entry(entry: Mapping[str, Any], name: str, file: Path, tell: _Tell) -> I
         try:
             user, _, password = base64.b64decode(coded, validate=True).decode().partition(":")
         except ValueError:
-            tell(f"{file}: 'auth' of {name} must be base64 of user:password (log in again): gone on without it")
+            tell(f"{file}: 'auth' of {name} must be base64 of user:password, so it is not used (log in again)")
     if password:
         yield Account(user, password.rstrip("\0"))
 
@@ -171,8 +172,8 @@ def _by_helper(program: str, server: str, file: Path, tell: _Tell) -> Iterator[A
         answer = _mapping(json.loads(done.stdout[:_LARGEST_FILE]))
         yield Account(str(answer.get("username", "")), str(answer.get("secret", "")))
     except (OSError, ValueError, RecursionError, subprocess.SubprocessError):
-        hint = f"{file} names it: take it out there, or try it with: echo {server} | {program} get"
-        tell(f"{program}: the credential helper does not work ({hint}): gone on without it")
+        hint = f"take it out of {file}, or try it: echo {server} | {program} get"
+        tell(f"{program}: the credential helper does not work, so it is not used ({hint})")
 
 
 def challenges(header: str) -> dict[str, dict[str, str]]:

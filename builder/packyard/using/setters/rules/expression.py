@@ -41,19 +41,20 @@ _TOKEN = re.compile(
     re.VERBOSE,
 )
 _WORDS = frozenset({"false", "in", "null", "true"})
-_FAULT = re.compile(r"<input>:(?P<line>\d+):(?P<column>\d+): (?:Syntax error: )?(?P<message>.*)")
+# Patterns of what goes wrong are compiled on first use, so that `set` starts without them.
+_FAULT = r"<input>:(?P<line>\d+):(?P<column>\d+): (?:Syntax error: )?(?P<message>.*)"
 #: What the library says is wrong with an expression, and how we say it.
 _MESSAGES = (
-    (re.compile(r"(?:mismatched|extraneous) input (.*?)(?: expecting .*)?"), r"\1 is not expected here"),
-    (re.compile(r"token recognition error at: '(.*?)\s*'"), r"'\1' is not expected here"),
-    (re.compile(r"missing (.*?) at (.*)"), r"\1 is expected here, not \2"),
-    (re.compile(r"undeclared reference to 'has'.*"), "has takes the name of one setter"),
-    (re.compile(r"undeclared reference to ('\w+').*"), r"no function \1 takes this"),
+    (r"(?:mismatched|extraneous) input (.*?)(?: expecting .*)?", r"\1 is not expected here"),
+    (r"token recognition error at: '(.*?)\s*'", r"'\1' is not expected here"),
+    (r"missing (.*?) at (.*)", r"\1 is expected here, not \2"),
+    (r"undeclared reference to 'has'.*", "has takes the name of one setter"),
+    (r"undeclared reference to ('\w+').*", r"no function \1 takes this"),
 )
-_MISFIT = re.compile(r"found no matching overload for '[_@]?(?P<operator>.*?)_?' applied to '\((?P<kinds>.*)\)'")
+_MISFIT = r"found no matching overload for '[_@]?(?P<operator>.*?)_?' applied to '\((?P<kinds>.*)\)'"
 _KINDS = {"int": "a whole number", "double": "a number with a fraction", "bool": "true or false", "string": "a text"}
-_NO_VALUE = re.compile(r'No value with name "(\w+)"')
-_MISTYPED = re.compile(r"Unexpected value type for '(\w+)'.*")
+_NO_VALUE = r'No value with name "(\w+)"'
+_MISTYPED = r"Unexpected value type for '(\w+)'.*"
 
 
 class ExpressionError(Exception):
@@ -106,9 +107,9 @@ def evaluate(text: str, types: Mapping[str, str], values: Mapping[str, object]) 
     if answer.type().name() != "ERROR":
         return answer.plain_value()
     reason = str(answer.value()).partition(": ")[2]
-    if missing := _NO_VALUE.search(reason):
+    if missing := re.search(_NO_VALUE, reason):
         raise UndecidedError(missing[1])
-    raise AnswerError(_MISTYPED.sub(r"\1 is not of its type", reason))
+    raise AnswerError(re.sub(_MISTYPED, r"\1 is not of its type", reason))
 
 
 def _has(name: str) -> str:
@@ -142,17 +143,17 @@ def _compile(text: str, types: tuple[tuple[str, str], ...]) -> cel.Expression:
 
 
 def _described(text: str, error: str) -> ExpressionError:
-    fault = _FAULT.search(error)
+    fault = re.search(_FAULT, error)
     if fault is None:
         return ExpressionError("the expression is too deep", 0, "make it several rules")
     message, hint = fault["message"].replace("'<EOF>'", "the end"), ""
-    if misfit := _MISFIT.fullmatch(message):
+    if misfit := re.fullmatch(_MISFIT, message):
         operator, kinds = misfit["operator"].replace("_", ""), misfit["kinds"].split(", ")
         message = f"{operator} does not take {' and '.join(_KINDS.get(kind, kind) for kind in kinds)}"
         if "string" in kinds and operator in ("<", "<=", ">", ">=", "+", "-", "*", "/", "%"):
             hint = "quantity(NAME) reads an amount; a definition's type: integer makes a number"
         elif set(kinds) == {"int", "double"}:
             hint = "double(NAME) makes a whole number fit"
-    message = next((match.expand(words) for form, words in _MESSAGES if (match := form.fullmatch(message))), message)
+    message = next((hit.expand(words) for form, words in _MESSAGES if (hit := re.fullmatch(form, message))), message)
     lines = text.split("\n")[: int(fault["line"]) - 1]
     return ExpressionError(message, sum(len(line) + 1 for line in lines) + int(fault["column"]) - 1, hint)
