@@ -6,7 +6,7 @@ What `build` refuses is a finding here, so that one fault does not hide the othe
 from __future__ import annotations
 
 import posixpath
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from functools import partial
 
@@ -27,9 +27,10 @@ from packyard.writing.checks.finding import REMOVE, Finding, finding
 from packyard.writing.checks.lint import find
 from packyard.writing.checks.parsed import Parsed, parse
 from packyard.writing.source import parts, tried_parts
-from packyard.writing.source.compose import ComposedPackage
+from packyard.writing.source.compose import Composed, ComposedPackage
+from packyard.writing.source.package import Package
 from packyard.writing.source.traced import Traced
-from packyard.writing.source.workspace import Workspace
+from packyard.writing.source.workspace import Workspace, is_own
 
 _VERSION = "0.0.0"  # which no finding shows
 #: The rules that judge a value, which package.yaml may have given.
@@ -122,7 +123,25 @@ def _judged(here: Workspace, composed: ComposedPackage) -> tuple[list[Parsed], l
         for option in composed.options.all
     ]
     tried = partial(enabled.find, defined=of_options.definitions, judges=judges, known=findings)
-    return parsed, [*findings, *(item for case in used for option in options for item in tried(case, option))]
+    with_options: list[Finding] = []
+    for made, case in zip(composed.use_cases, used, strict=True):
+        rules = {item.rule for item in findings if item.file.startswith(case.where)}
+        for option in options:
+            items = tried(case, option)
+            is_editable = is_own(option.part.folder)
+            with_options += items if is_editable else _of_library(composed.package, made, option, items, rules)
+    return parsed, [*findings, *with_options]
+
+
+def _of_library(
+    package: Package, made: Composed, option: Option, items: Iterable[Finding], rules: Collection[str]
+) -> Iterator[Finding]:
+    """Yield what is wrong with an option of a library at the use case, unless that breaks the same rule without it."""
+    begins = f"with the option {option.name}, "
+    for item in items:
+        if item.rule not in rules:
+            message = f"useCases.{made.use_case.name}: {begins}{item.message.removeprefix(begins)}"
+            yield replace(item, file=package.file, line=made.use_case.line, column=0, message=message, fix="")
 
 
 def _directories(here: Workspace, composed: ComposedPackage) -> Iterator[PackageFiles]:
