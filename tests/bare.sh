@@ -16,6 +16,7 @@ packyard get --quiet --from channel resnet50v1-5-fp32-training-k8s
 packyard init zoo
 cd zoo
 packyard new hello --base single-node --storage user-allocated-pvc --set IMAGE=busybox:1.36
+echo 'Says hello.' >>packages/hello/docs/10-description.md
 packyard lint --strict --quiet
 packyard test --quiet
 packyard build hello --quiet --version 1.0.0 --to build

@@ -67,7 +67,8 @@ def test_checks_a_channel_and_makes_its_index_again(channel: Path) -> None:
     broken = packyard("fsck", channel)
     assert broken.returncode == 1
     assert re.fullmatch(
-        r"(missing  index/p/\w+/\w+\.json: it is listed \(list again what is sound: packyard fsck \S+ --repair\)\n){2}",
+        r"(missing  index/p/\w+/\w+\.json: it is listed, and not there "
+        r"\(list again what is sound: packyard fsck \S+ --repair\)\n){2}",
         broken.stdout,
     )
     assert re.fullmatch(r"2 findings in .*channel\n", broken.stderr)
@@ -76,7 +77,8 @@ def test_checks_a_channel_and_makes_its_index_again(channel: Path) -> None:
     repaired = packyard("fsck", channel, "--repair", "--remove")
     assert repaired.returncode == 0, repaired.stdout
     assert re.fullmatch(
-        r"(\w+@1\.\d is listed again\n){3}the index was made again: its number is \d\nnothing is wrong\n" + UNSIGNED,
+        r"(\w+@1\.\d is listed again\n){3}the index lists what is whole: its number is \d\nnothing is wrong\n"
+        + UNSIGNED,
         repaired.stderr,
     )
     assert json.loads(done("fsck", channel, "--repair", "-o", "json")) == []

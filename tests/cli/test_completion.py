@@ -15,8 +15,10 @@ import tiny
 from cli.terminal import on_terminal
 from packyard.cli import parser
 from packyard.cli.cfg import COMMANDS
+from packyard.cli.complete import _OF_USE_CASE
 from packyard.cli.verbs import VERBS
 from tiny import inside
+from using.options import optioned
 
 KRMFILE = tiny.text("completion/Krmfile")
 KPTFILE = tiny.text("completion/Kptfile")
@@ -33,6 +35,7 @@ def with_packyard(folder: Path) -> dict[str, str]:
 
 @pytest.fixture
 def package(tmp_path: Path) -> Path:
+    optioned.package(tmp_path)
     (tmp_path / "pkg").mkdir()
     (tmp_path / "pkg" / "Krmfile").write_text(KRMFILE, "utf-8")
     both = tmp_path / "kpt" / "both"
@@ -57,7 +60,11 @@ OFFERED: list[tuple[list[str], list[str]]] = [
     (["set", "kpt", "TAG=2", "HO"], ["HOST="]),
     (["cfg", "delete-s"], ["delete-setter", "delete-subst"]),
     (["get", "resnet50v1-5-fp32-t"], ["resnet50v1-5-fp32-training-k8s"]),
-    (["get", "llm-serving/one"], []),
+    (["get", "llm-serving/one"], ["llm-serving/one-node"]),
+    (["render", "llm-serving/one"], ["llm-serving/one-node"]),
+    *(([verb, "tiny-k8s/m"], ["tiny-k8s/multi-node"]) for verb in _OF_USE_CASE),
+    (["set", "./tiny-k8s/mul"], ["./tiny-k8s/multi-node"]),
+    (["set", "tiny-k8s/multi-node", "WO"], ["WORKERS="]),
     (["show", "llm-serving/one"], ["llm-serving/one-node"]),
     (["run", "llm-serving/one"], ["llm-serving/one-node"]),
     (["set", "pkg", "-o", "j"], ["json"]),
@@ -120,6 +127,7 @@ TYPED = [
     ("packyard set pkg IMAGE=repo:1", ["set", "pkg", "IMAGE=repo:1.2"]),
     ("packyard set pkg POLICY Al", ["set", "pkg", "POLICY", "Always"]),
     ("packyard set --dry", ["set", "--dry-run"]),
+    ("packyard set tiny-k8s/mul", ["set", "tiny-k8s/multi-node"]),
     ("packyard explain pk", ["explain", "pkg/"]),
     ("packyard set 'pkg' POL", ["set", "pkg", "POLICY="]),
     ("packyard set ~/pkg POL", ["set", "~/pkg", "POLICY="]),

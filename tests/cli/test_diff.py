@@ -56,11 +56,11 @@ def rows(*words: object) -> list[dict[str, Any]]:
 
 def test_compares_two_versions_of_a_channel(channel: Path) -> None:
     assert done("diff", "p@1.0", "p@1.1", "--from", channel) == (
-        "p\n  file README.md changed\np/uses/one\n  setter A: default 1 → 2\n  1 field changed: ConfigMap\n"
+        "p\n  file README.md changed\np/uses/one\n  parameter A: default 1 → 2\n  1 field changed: ConfigMap\n"
     )
-    of_one = 'p/uses/one\n  setter A: default 1 → 2\n  ConfigMap x: data.a "1" → "2" (set by A)\n'
+    of_one = 'p/uses/one\n  parameter A: default 1 → 2\n  ConfigMap x: data.a "1" → "2" (by A)\n'
     assert done("diff", "p@1.0", "p@1.1", "--from", channel, "-v").endswith(of_one)
-    assert done("diff", "p@1.0/one", "p@1.1/one", "--from", channel) == of_one
+    assert done("diff", "p@1.0/one", "p@1.1/one", "--from", channel, "-v") == of_one
 
 
 def test_the_same_packages_are_the_same_wherever_they_come_from(published: tuple[Path, Path], tmp_path: Path) -> None:
@@ -82,7 +82,7 @@ def test_an_edited_package_is_compared_with_its_bundle(channel: Path, tmp_path: 
     done("get", "p@1.0", "--from", channel, "--to", tmp_path)
     done("set", tmp_path / "p/uses/one", "A=7")
     assert done("diff", tmp_path / "p", "--from", channel) == (
-        f'{tmp_path}/p/uses/one\n  setter A: value 1 → 7\n  ConfigMap x: data.a "1" → "7" (set by A)\n'
+        f"{tmp_path}/p/uses/one\n  parameter A: value 1 → 7\n  1 field changed by that (-v lists them)\n"
     )
     (tmp_path / "p/.git").mkdir()
     (tmp_path / "p/.git/HEAD").touch()
@@ -118,9 +118,9 @@ def test_names_what_breaks_in_a_library(sources: Path, tmp_path: Path) -> None:
     tiny.replace(other / "bases/one/cm.yaml", ' # {"$openapi":"A"}', "")
     for version, root in (("1.0", sources), ("2.0", other)):
         done("publish", "parts", "--workspace", root, "--version", version, "--to", channel)
-    breaks = "parts\n  BREAKING: setter A removed: set B\nparts/bases/one\n  "
+    breaks = "parts\n  BREAKING: parameter A removed: set B\nparts/bases/one\n  "
     assert done("diff", "parts@1.0", "parts@2.0", "--from", channel) == f"{breaks}1 field changed: ConfigMap\n"
-    detail = f"{breaks}ConfigMap x: data.a no longer set by A\n"
+    detail = f"{breaks}ConfigMap x: data.a is no longer set by A\n"
     assert done("diff", "parts@1.0", "parts@2.0", "--from", channel, "-v") == detail
 
 

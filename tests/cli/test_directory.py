@@ -60,7 +60,7 @@ def test_a_word_that_is_no_folder_and_names_nothing_is_said(package: Path, words
 
 
 def test_a_name_that_nearly_is_a_setter_is_suggested(package: Path) -> None:
-    assert "dat: is neither a directory nor a setter of the package here (did you mean 'data'?)" in (
+    assert "dat: is neither a directory nor a parameter of the package here (did you mean 'data'?)" in (
         inside("set", "dat", "7", cwd=package).stderr
     )
 

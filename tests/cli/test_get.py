@@ -120,6 +120,8 @@ def test_a_channel_that_has_another_bundle_than_the_pinned_one_is_refused(channe
     publish(DirectoryStore(tmp_path / "other"), [bundle("bert", "1.0", "other")])
     says = r"bert@1\.0: another one is pinned: tar sha256:.*; the channel has tar sha256:"
     refused("get", "--locked", "--from", tmp_path / "other", "--to", tmp_path / "2", cwd=tmp_path, says=says)
+    words = ("bert", "--from", tmp_path / "other", "--to", tmp_path / "2", "--lock", "packyard.lock")
+    refused("get", *words, cwd=tmp_path, says=r"packyard\.lock: pins bert@1\.0 with tar .*other has other bytes")
     assert not (tmp_path / "2").exists()
 
 

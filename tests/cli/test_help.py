@@ -83,5 +83,5 @@ def test_what_other_tools_and_former_versions_call_a_verb_leads_to_what_to_type(
     for word, typed in FOREIGN.items():
         assert typed.split()[0] in VERBS
         assert word not in VERBS
-        found = inside(word, "DIR")
+        found = inside(word)
         assert (found.returncode, found.stderr) == (2, f"error: packyard: no verb {word!r}; type packyard {typed}\n")

@@ -73,8 +73,8 @@ def test_a_package_in_the_working_directory_wins_unless_a_version_or_a_channel_i
 def test_a_name_that_a_version_moved_is_told_at_the_line_of_the_values_file(here: Path) -> None:
     tiny.write(here / "values.yaml", "WORKERS: 8\nOLD: x\nWRKERS: 3\n")
     said = refused("render", "p@1.1/nfs", "-f", "values.yaml")
-    assert "error: values.yaml:2: OLD is no longer a setter: NEW\n" in said
-    assert "error: values.yaml:3: setter 'WRKERS' is in no package below p@1.1/nfs (did you mean 'WORKERS'?)\n" in said
+    assert "error: values.yaml:2: OLD is no longer a parameter: NEW\n" in said
+    assert "values.yaml:3: parameter 'WRKERS' is in no package below p@1.1/nfs (did you mean 'WORKERS'?)\n" in said
     assert "packyard-" not in said
 
 

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import errno
+import os
+import re
 import shlex
 import shutil
 from importlib import import_module
@@ -12,6 +15,7 @@ import pytest
 from packyard.cli import parser
 from packyard.cli.verbs import VERBS
 from packyard.core.errors import suggest
+from running import suggested
 from tiny import packyard
 from using.options import optioned
 
@@ -97,6 +101,72 @@ def test_a_folder_above_packages_names_these_and_not_all_their_use_cases(tmp_pat
     assert "(did you mean 'deep/two/multi-node'?)" in said
     said = packyard("setters", "multi-node/nfs", cwd=tmp_path / "all").stderr
     assert "(the packages below are deep/one, deep/two: begin with one of them)" in said
+
+
+#: What hands type that know Helm, kpt, pip or git; where "." is, all is typed in a folder with the package tiny-k8s.
+MISTYPED = """\
+get tiny-k8s==1.0.0; get tiny-k8s 1.0.0; get tiny-k8s multi-node; get tiny-k8s --force; render tiny-k8s/multi-node -n ml
+redo; fetch tiny-k8s; install tiny-k8s; values tiny-k8s; disable tiny-k8s/multi-node queue; update tiny-k8s; undo --redo
+build tiny-k8s/multi-node; enable queue tiny-k8s/multi-node; enable queue; setters tiny-k8s multi-node; setters tiny-k8
+setters multi-node; set multi-node WORKERS=3; set tiny-k8s multi-node WORKERS=3; set WORKERS=3; render multi-node
+set tiny-k8s/multi-node --workers 3; set tiny-k8s/multi-node WORKERZ=3; set tiny-k8s/multi-node WORKERS; set
+explain WORKERS; explain tiny-k8s/multi-node; render tiny-k8s; render tiny-k8s/multi-node; upgrade 2.0; verify; diff
+undo tiny-k8s 3; get tiny-k8s; list --versions; new x; completion; unset x; edit tiny-k8s/multi-node WORKERS=3; search x
+"""
+_STANDS_FOR = {"NAME": "tiny-k8s", "USECASE": "multi-node", "DIR": "tiny-k8s", "WORD": "tiny", "VALUE": "3"}
+
+
+@pytest.mark.parametrize("typed", [each.strip() for each in MISTYPED.replace("\n", ";").split(";") if each.strip()])
+def test_each_command_that_a_message_prints_can_be_typed(typed: str, root: Path) -> None:
+    said = packyard(*shlex.split(typed), cwd=root.parent).stderr
+    commands = re.sub("packyard [a-z]+: | (?:lists|shows|moves|fetches|and) ", "; ", said.replace("…", "3"))
+    for words in suggested.of_text(commands.replace(" . ", " ./ ")):
+        if words[0] != "packyard":
+            continue
+        stands = [re.sub("[A-Z]+", lambda name: _STANDS_FOR.get(name[0], name[0]), word) for word in words]
+        understood = suggested.understood(stands)[1:]
+        again = packyard(*understood, cwd=root.parent)
+        assert again.returncode != 2, (said, understood, again.stderr)
+        assert again.stderr != said, (said, understood)
+
+
+def test_a_machine_is_not_searched_for_a_package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("packyard.core.files.tree._MOST", 20)
+    for number in range(30):
+        (tmp_path / str(number)).mkdir()
+    for words in ("setters", "set A=b", "set -R A=b", "explain A", "enable a", "render", "deploy", "render --to out"):
+        said = packyard(*words.split(), cwd=tmp_path).stderr
+        assert "holds more than 20 folders (name the directory of a package; packyard get NAME fetches one)" in said
+
+
+def test_a_folder_that_is_gone_by_the_time_it_is_entered_holds_nothing(
+    root: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    scandir = os.scandir
+
+    def vanished(path: str) -> object:
+        if str(path).endswith("docs"):
+            raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), path)
+        return scandir(path)
+
+    (root / "docs").mkdir(exist_ok=True)
+    monkeypatch.setattr(os, "scandir", vanished)
+    assert "multi-node" in packyard("setters", root).stdout
+
+
+@pytest.mark.parametrize("home", ["/gone", "", "relative"])
+def test_without_a_home_folder_what_reads_works_and_what_writes_says_what_is_missing(home: str, root: Path) -> None:
+    homes = {"HOME": home, **dict.fromkeys(("XDG_CONFIG_HOME", "XDG_STATE_HOME", "XDG_CACHE_HOME"), "")}
+    why = f"HOME is {home!r}, which is not a folder"
+    for words in ("config", "undo --list", "keys list", "setters", "list resnet", "show mnist-fp32-training-k8s"):
+        process = packyard(*words.split(), cwd=root, **homes)
+        assert process.returncode == 0, process.stderr
+        assert "/dev/null" not in process.stdout + process.stderr
+    for words in ("undo", "config set channel http://x", "keys new a --no-passphrase"):
+        process = packyard(*words.split(), cwd=root, **homes)
+        assert process.stderr.startswith(
+            f"error: packyard can keep nothing: {why} (set HOME to a folder of yours, or XD"
+        )
 
 
 @pytest.mark.parametrize(

@@ -59,6 +59,7 @@ def test_a_probe_stands_alone_and_nothing_selects_it() -> None:
             {"name": "programs", "configMap": {"name": "run"}},
             {"name": "data", "persistentVolumeClaim": {"claimName": "data"}},
             {"name": "new", "persistentVolumeClaim": {"claimName": "own"}},
+            {"name": "fast", "ephemeral": {}},
         ],
     )
     kinds = ("ConfigMap", "Secret", "ServiceAccount", "PersistentVolumeClaim")
@@ -77,6 +78,7 @@ def test_a_probe_stands_alone_and_nothing_selects_it() -> None:
         {"name": "programs", "emptyDir": {}},
         spec["volumes"][1],
         {"name": "new", "emptyDir": {}},
+        {"name": "fast", "emptyDir": {}},
     ]
     (container,) = made["containers"]
     assert container["env"] == [{"name": "EPOCHS", "value": "3"}]

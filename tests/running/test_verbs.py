@@ -50,6 +50,17 @@ def deployed(tmp_path: Path) -> Cluster:
     return cluster
 
 
+def test_a_rollback_leaves_the_data_of_a_secret_as_they_are(tmp_path: Path) -> None:
+    cluster, work = Cluster(tmp_path), job("first")
+    work["spec"]["template"]["metadata"]["labels"] = {}
+    secret = {"apiVersion": "v1", "kind": "Secret", "metadata": {"name": "key"}, "stringData": {"token": "x"}}
+    cluster.write(work, secret)
+    for line in ("deploy . --no-doctor --no-wait", "deploy . --no-doctor --no-wait", "rollback first 1 --no-wait"):
+        cluster.run(line)
+    stored = json.loads((tmp_path / "bin/objects.json").read_text())
+    assert [each["stringData"] for each in stored if each["kind"] == "Secret"] == [{"token": "x"}]
+
+
 def test_undeploy_ends_when_the_objects_are_gone_and_names_who_holds_them(tmp_path: Path) -> None:
     cluster = Cluster(tmp_path)
     held = job("held")

@@ -84,6 +84,10 @@ def test_a_second_run_changes_nothing_and_later_ones_bring_what_is_new(
     names = ("bert@1.0", "bert@1.1", "bert@2.0", "gpt@1.0")
     assert statuses(source, target) == {**dict.fromkeys(names, "unchanged"), "t5@1.0": "published"}
     assert access.read(target).named("gpt").get("1.0").yanked == "slow"
+    whole = target.get("1.0/gpt.tar.gz")
+    target.remove("1.0/gpt.tar.gz")
+    assert statuses(source, target)["gpt@1.0"] == "published"
+    assert target.get("1.0/gpt.tar.gz") == whole
 
 
 def test_a_closed_release_is_closed_once_all_of_it_was_copied(source: DirectoryStore, target: DirectoryStore) -> None:

@@ -97,13 +97,19 @@ def test_all_that_is_wrong_with_a_bundle_is_told_at_once(store: DirectoryStore) 
         (store.root_dir / key).write_bytes(b"x")
     wrong = [("altered", each.key), ("altered", sums), ("unproved", described)]
     assert sorted(found(store)) == sorted(wrong)
+    before = access.read(store, TRUSTED)
+    assert fsck.repair(store, BY)[0].number == before.number, "the index is right, and stays that of its mirrors"
     (store.root_dir / proof).write_bytes(b"x")
     (store.root_dir / each.key).unlink()
     (store.root_dir / sums).write_bytes(f"{'0' * 64}  bert.tar.gz\n".encode())
     assert {("missing", each.key), ("altered", sums), ("unproved", proof)} <= set(found(store))
     (fault,) = (fault for fault in fsck.check(store, TRUSTED) if fault.key == sums)
     assert fault.message == f"expected the line {each.checksum.decode()!r}"
-    assert fault.hint == "publish the package again, which writes it"
+    again = f"publish the same sources again: packyard publish bert --version {each.version} --to CHANNEL"
+    assert fault.hint == f"remove it, and {again}"
+    (store.root_dir / sums).unlink()
+    (fault,) = (fault for fault in fsck.check(store, TRUSTED) if fault.key == sums)
+    assert (fault.message, fault.hint) == ("it is listed, and not there", again)
 
 
 def test_every_file_that_nothing_lists_is_found_and_removed_when_told_to(store: DirectoryStore) -> None:

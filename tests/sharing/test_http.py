@@ -93,6 +93,7 @@ ATTACKS: dict[str, tuple[Script, str, float]] = {
     "more than it may have": once(HEAD + b"Content-Length: 1000001\r\n\r\n", "is larger than 1000000 bytes"),
     "an address without end": once(redirect("http://[::1")),
     "a file of this machine": once(redirect("file:///etc/passwd"), "redirects to something that is not a web address"),
+    "a server of files": once(redirect("ftp://127.0.0.1/a"), "redirects to something that is not a web address"),
     "redirected to nowhere": once(answer(status=b"302 Found"), "answers HTTP 302"),
 }
 

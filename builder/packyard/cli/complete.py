@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from importlib import import_module
+from pathlib import Path
 
 from packyard.cli import directory as directories
 from packyard.cli import output
@@ -13,7 +14,9 @@ from packyard.core.errors import PackyardError
 from packyard.using.options import options
 
 #: Verbs whose word is a package that is not here.
-_OF_SOURCE = ("get", "run", "show")
+_OF_SOURCE = ("get", "show", "run", "render", "deploy", "doctor")
+#: Those whose first word is a use case of a package that is here, or one of both.
+_OF_USE_CASE = ("set", "setters", "explain", "enable", "diff", "verify", *_OF_SOURCE[2:])
 _OF_RUNS = ("status", "logs", "exec", "forward", "results", "undeploy", "rollback")
 
 
@@ -52,8 +55,10 @@ def _of_verb(verb: str, before: list[str], word: str) -> Iterator[str]:
     elif takes_value[-1]:
         is_name = before[-1] == "--unset"
         yield from directories.setters(directories.split(words)[0]) if is_name else flags[before[-1]] or ()
+    elif not words and verb in _OF_USE_CASE and (here := [*_use_cases(word)]):
+        yield from here
     elif verb in _OF_SOURCE:
-        yield from () if words else _packages(word, with_use_cases=verb != "get")
+        yield from () if words else _packages(word)
     elif verb in _OF_RUNS:
         yield from _runs(before) if verb == "undeploy" or not words else ()
     elif verb == "cfg":
@@ -84,13 +89,25 @@ def _of_package(verb: str, words: list[str], word: str) -> Iterator[str]:
         yield from values.get(rest[0], ()) if rest and "=" not in rest[0] else (f"{name}=" for name in values)
 
 
-def _packages(start: str, *, with_use_cases: bool) -> Iterator[str]:
+def _use_cases(start: str) -> Iterator[str]:
+    """Yield the use cases of the package that a word begins with, or of the one here."""
+    from packyard.cli import untarred
+    from packyard.core.bundle import address, manifest
+
+    tops = [start[:place] for place, sign in enumerate(start) if sign == "/" and place]
+    top = next((top for top in tops or ["."] if Path(top, manifest.FILE).is_file()), "")
+    names = address.shortened(untarred.read(Path(top)).described.deployed()) if top else ()
+    words = (name if top == "." else f"{top}/{name}" for name in names)
+    yield from (word for word in words if word.startswith(start))
+
+
+def _packages(start: str) -> Iterator[str]:
     """Yield the packages that packyard carries, or the use cases of one: no channel is asked."""
     from packyard.core.bundle import address
     from packyard.writing.source import package, workspace
 
     here, (name, slash, _) = workspace.built_in(), start.partition("/")
-    if not slash or not with_use_cases:
+    if not slash:
         yield from here.package_names()
     elif name in here.package_names():
         paths = [use_case.path for use_case in package.read(here, name).use_cases]

@@ -16,6 +16,7 @@ from packyard.cli import output
 # a word before the last one, which bash does not replace, are removed from what it inserts.
 #: The shells; ``completion.bash`` is the script of the first.
 SHELLS = ("bash", "zsh", "fish")
+EXAMPLE = "packyard completion bash"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

@@ -44,7 +44,7 @@ def setters(directory: Path) -> dict[str, list[str]]:
     return list_choices(directory)
 
 
-def split(words: Sequence[str], what: str = "a setter", names: Names | None = setters) -> tuple[Path, list[str]]:
+def split(words: Sequence[str], what: str = "a parameter", names: Names | None = setters) -> tuple[Path, list[str]]:
     """Return DIR and the words after it; refuse a first word that is neither DIR nor a known name.
 
     ``names`` returns the names that may come first instead of DIR, by default those of the setters of the package here
@@ -78,13 +78,12 @@ def refusal(word: str, what: str = "", names: Names | None = None) -> InputError
     if Path(word).exists():
         hint = hint or f"its folder is {Path(word).parent}"
     elif not word.startswith(("/", ".")):
-        hint = hint or _way_to_package(*word.partition("/"))
+        hint = hint or way(*word.partition("/"))
     return InputError(Problem(fault, file=word, hint=hint))
 
 
-def _way_to_package(name: str, slash: str, rest: str) -> str:
+def way(name: str, slash: str, rest: str) -> str:
     """Say where a package may be that is not here: in a folder below, or in a channel."""
-
     from shlex import quote
 
     from packyard.using.options import usecases  # most words are folders
@@ -94,9 +93,26 @@ def _way_to_package(name: str, slash: str, rest: str) -> str:
         return f"did you mean {same[0]!r}?"
     if slash and Path("packages", name, "package.yaml").is_file():
         return f"packyard build {quote(name)} --version 1.0.0 --to build makes the package, with its use cases"
+    if use_case := next(filter(None, (_use_case(f"{folder}/{name}{slash}{rest}") for folder in below)), None):
+        return f"did you mean {use_case!r}?"
     if slash and below:
         return f"the packages below are {usecases.listed(below)}: begin with one of them"
-    return f"packyard get {quote(name)} fetches a package" if slash else "packyard list shows packages to get"
+    from packyard.cli import bundles
+
+    is_package = slash or name in bundles.carried_names()
+    return f"packyard get {quote(name)} fetches a package" if is_package else "packyard list shows packages to get"
+
+
+def _use_case(word: str) -> str:
+    """Return the address of the use case that a word names; nothing where it names none."""
+    from packyard.core.bundle import address
+    from packyard.using.options import usecases
+
+    try:
+        place = usecases.find(word)
+    except PackyardError:
+        return ""
+    return address.of(place) if place else ""
 
 
 def addressed(word: str) -> Path | None:
@@ -116,7 +132,7 @@ def only(words: Sequence[str], verb: str) -> Path:
     if rest:
         from shlex import quote
 
-        hint = f"type packyard {verb} {quote(str(directory))}"
+        hint = f"type packyard {verb} {quote(_use_case(f'{directory}/{rest[0]}') or str(directory))}"
         raise UsageError(f"packyard {verb}: unexpected argument {rest[0]!r} after DIR; {hint}")
     return directory
 

@@ -21,11 +21,18 @@ _FOREIGN = {
     **dict.fromkeys(("--channel", "--index-url", "--registry", "--repo"), ("--from", "--to")),
     **dict.fromkeys(("-d", "--destination", "--dir", "--output-dir", "--target", "--untardir", "--into", "--out"), _TO),
     **dict.fromkeys(("-f", "--file", "--filename"), ("--values",)),
+    "--disable": ("--off",),
     "--recursive": ("-R", "--all"),
     "--reset": ("--unset",),
     "--set": ("NAME=VALUE",),
     "--to": ("[VERSION]",),
     "--version": ("NAME@VERSION", "[VERSION]"),
+}
+#: What else is done here, where a verb has another flag, or has it not.
+_INSTEAD = {
+    **dict.fromkeys(("-n", "--namespace"), "kubectl apply -n NAMESPACE takes it"),
+    **dict.fromkeys(("--force", "--overwrite"), "packyard upgrade DIR, which moves a package to another version"),
+    "--versions": "packyard show NAME lists them",
 }
 
 
@@ -36,9 +43,9 @@ def unknown(flag: str, flags: Collection[str], usage: str) -> str:
             return f"unknown flag {flag!r} (did you mean {form!r}?)"
         if form in usage or form in usage.replace("[", "").replace("]", ""):
             return f"unknown flag {flag!r} (type {form.strip('[]')} without a flag)"
-    hint = suggest(flag, flags)
-    if not hint and "NAME=VALUE" in usage and flag.isupper():
-        hint = f"to set a value, type {flag.strip('-')}=VALUE"
+    hint = _INSTEAD.get(flag, "") or suggest(flag, flags)
+    if not hint and "NAME=VALUE" in usage and flag.startswith("--"):
+        hint = f"to set a value, type {flag.strip('-').replace('-', '_').upper()}=VALUE"
     return f"unknown flag {flag!r}" + (f" ({hint})" if hint else "")
 
 
@@ -136,7 +143,7 @@ class Declared:
             raise UsageError(self._unknown(f"--{name}", flags))
 
     def _unknown(self, flag: str, flags: Flags) -> str:
-        message = unknown(flag, self.offered(), "NAME=VALUE")
+        message = unknown(flag, self.offered(), "NAME=VALUE" * self.numbers)
         is_bare = flags.arguments and message.endswith(repr(flag))
         return f"{message} (before values that begin with -, type --)" if is_bare else message
 

@@ -17,6 +17,7 @@ from packyard import __version__
 from packyard.cli import output, streams, verbs
 from packyard.cli.verbs import FOREIGN, VERBS
 from packyard.core.errors import PackyardError, Problem, UnavailableError, UsageError, suggest
+from packyard.core.files import home
 
 #: The flags that may precede the verb.
 FLAGS = ("--help", "--version", "--quiet", "--verbose")
@@ -36,7 +37,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         streams.flush()
         return code
     except PackyardError as error:
-        output.refusal(error)
+        output.refusal(error.mapped(home.explained))
         return 2 if isinstance(error, UsageError) else 1
     except KeyboardInterrupt:
         output.notice("interrupted")
@@ -61,7 +62,7 @@ def _unforeseen(error: Exception) -> int:
 
 def _refused_by_system(error: OSError) -> Problem | None:
     if isinstance(error.filename, str | bytes) and error.strerror:
-        return Problem(error.strerror, file=os.fsdecode(error.filename))
+        return home.explained(Problem(error.strerror, file=os.fsdecode(error.filename)))
     try:
         os.getcwd()  # noqa: PTH109  # as pathlib does
     except OSError:
@@ -85,7 +86,7 @@ def run(words: list[str]) -> int:
         output.line(f"packyard {__version__}")
         return 0
     if verb not in VERBS and verb != "complete":  # which shells type
-        raise UsageError(_unknown(verb))
+        raise UsageError(_unknown(verb, rest))
     module = import_module(f"packyard.cli.{VERBS[verb][0] if verb in VERBS else verb}")
     if hasattr(module, "main"):  # the verb parses its own command line
         return int(module.main(rest))
@@ -94,11 +95,20 @@ def run(words: list[str]) -> int:
     return parser.run(module, verb, rest)
 
 
-def _unknown(word: str) -> str:
+def _unknown(word: str, rest: Sequence[str]) -> str:
+    """Say that there is no such verb, and what to type: for a verb of another tool with the words that were typed."""
     if word in ("login", "logout"):
         return f"packyard: no verb {word!r}: a registry is asked as ~/.docker/config.json says; type docker {word} HOST"
     if word in FOREIGN:
-        return f"packyard: no verb {word!r}; type packyard {FOREIGN[word]}"
+        import re
+        import shlex
+
+        words = [text for text in rest if text not in FOREIGN and text not in VERBS]
+        slot = re.compile(r"\b(?<!unset )(?:DIR OPTION|DIR NAME=VALUE|DIR|NAME|RUN|WORD)(?= --\w+$|$)")
+        typed = f"packyard {FOREIGN[word]}"
+        if words and not any(text.startswith("-") for text in words):
+            typed = slot.sub(lambda _: shlex.join(words), typed)
+        return f"packyard: no verb {word!r}; type {typed}"
     hint = suggest(word, FLAGS if word.startswith("-") else VERBS)
     problem = f"no flag {word!r} before the verb" if word.startswith("-") else f"no verb {word!r}"
     return f"packyard: {problem}" + (f" ({hint})" if hint else "") + "; packyard help all lists them"

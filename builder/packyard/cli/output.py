@@ -168,7 +168,10 @@ def table(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
     from rich.cells import cell_len
 
     table = [[on_one_line(cell) for cell in row] for row in (columns, *rows)]
-    widths = [max(map(cell_len, column)) for column in zip(*table, strict=True)][:-1]
+    most = max(get_terminal_size().columns // 3, _READABLE) if on_terminal() else sys.maxsize
+    lengths = [[*map(cell_len, column)] for column in zip(*table, strict=True)][:-1]
+    widths = [max((length for length in column if length <= most), default=0) for column in lengths[1:]]
+    widths = [*(max(column) for column in lengths[:1]), *widths]
     indent = sum(widths) + 2 * len(widths)
     room = max(get_terminal_size().columns - indent, _READABLE) if on_terminal() else 0
     for number, (*first, last) in enumerate(table):
@@ -176,6 +179,9 @@ def table(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
             _painted(number, place, text) + " " * (widths[place] - cell_len(text) + 2)
             for place, text in enumerate(first)
         )
+        if any(cell_len(text) > width for text, width in zip(first, widths, strict=True)):  # the last goes below
+            streams.write(encoded(beside.rstrip() + "\n"))
+            beside = " " * indent
         texts = wrap(last, room, **_WORDS) if room else [last]
         for text in texts or [""]:
             streams.write(encoded((beside + _painted(number, len(first), text)).rstrip() + "\n"))

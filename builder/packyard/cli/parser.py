@@ -88,9 +88,10 @@ def make(module: Any, verb: str) -> Parser:
             action.required = action.nargs not in ("?", "*")  # as argparse says of "*" only where that has a default
     words = ["%(prog)s", *filter(None, map(_in_usage, parser._actions)), "[flags]"]
     parser.usage = parser.usage or " ".join(words)
-    parser.example = getattr(module, "EXAMPLE", "")
-    if parser.example and not parser.epilog:
-        parser.epilog = f"for example: {parser.example}"
+    example = getattr(module, "EXAMPLE", "")
+    parser.example = parser.example or example
+    if example and not parser.epilog:
+        parser.epilog = f"for example: {example}"
     return parser
 
 

@@ -130,6 +130,10 @@ def read(folder: Path, hint: str = "name the top directory of one") -> Untarred:
     file = folder / manifest.FILE
     if not regular.is_file(file):
         check_top(folder)
+        from packyard.using.options import usecases  # nothing that fetches needs it
+
+        if below := usecases.packages(folder):
+            hint = f"name one of the packages below: {usecases.listed(below)}"
         problem = f"has no {manifest.FILE}, so it is no untarred package"
         raise InputError(Problem(problem, file=str(folder), hint=hint))
     data = regular.read(file, limit=manifest.LIMIT)

@@ -8,18 +8,18 @@ _USE = "Use packages"
 #: The verbs of each group, with their modules, below `packyard.cli`, and what they do.
 GROUPS: Mapping[str, Mapping[str, tuple[str, str]]] = {
     _USE: {
-        "list": ("using.list", "list the packages of a channel, or those that packyard carries"),
+        "list": ("using.list", "list packages, or those that have a word"),
         "show": ("using.show", "show what a package is before you fetch it"),
-        "get": ("using.get", "fetch a package, verify it and unpack it"),
-        "setters": ("using.setters", "list the setters of a package, and which must be set"),
+        "get": ("using.get", "fetch a package into a folder"),
+        "setters": ("using.setters", "list the parameters of a package, and which must be set"),
         "set": ("using.set", "set values; no other byte of the package changes"),
-        "explain": ("using.explain", "show what a setter takes, and every field that it changes"),
+        "explain": ("using.explain", "show what a parameter takes, and every field that it changes"),
         "enable": ("using.enable", "enable an option, or disable it; without a name, list the options"),
         "upgrade": ("using.upgrade", "move a package to another version; your changes stay"),
         "undo": ("using.undo", "undo the last change, or do it again"),
         "render": ("using.render", "print a use case's manifests, once required values are set"),
-        "verify": ("using.verify", "check a tarball or an untarred package, and who made it"),
-        "diff": ("using.diff", "compare packages: setters, fields, files, and what breaks"),
+        "verify": ("using.verify", "check who made a package, and that its files are as published"),
+        "diff": ("using.diff", "compare packages: parameters, fields, files, and what breaks"),
     },
     "Run on a cluster": {
         "run": ("running.run", "deploy a use case and follow its log"),
@@ -68,7 +68,9 @@ _MEANT = {
     "enable DIR OPTION --off": "disable",
     "exec RUN": "shell ssh",
     "forward RUN": "port-forward",
+    "enable DIR": "option options",
     "get NAME": "add clone download fetch pkg pull use",
+    "get NAME, or packyard run NAME/USECASE": "install",
     "keys trust": "trust",
     "keys untrust": "untrust",
     "lint": "validate",
@@ -82,18 +84,19 @@ _MEANT = {
     "render DIR": "export kustomize template",
     "results RUN": "cp",
     "rollback RUN --list": "history",
-    "run NAME/USECASE": "helm install start",
+    "run NAME/USECASE": "helm start",
     "set DIR --unset NAME": "unset",
     "set DIR NAME=VALUE": "edit",
     "setters DIR": "values",
-    "show NAME": "info inspect versions",
+    "show NAME": "info inspect tags versions",
     "show NAME --images": "images",
     "status": "ps",
     "status RUN": "describe top",
-    "undeploy RUN": "delete kill remove rm stop uninstall",
+    "undeploy RUN": "kill stop",
+    "undeploy RUN for a run, rm -r DIR for a package": "delete remove rm uninstall",
     "undo": "revert",
     "undo --redo": "redo",
-    "upgrade DIR": "update",
+    "upgrade DIR": "sync update",
     "verify DIR": "check",
 }
 FOREIGN: Mapping[str, str] = {word: typed for typed, words in _MEANT.items() for word in words.split()}
@@ -109,7 +112,7 @@ def overview(version: str) -> str:
     """Return what `packyard` alone prints: the verbs of users, and the names of the others."""
     from textwrap import fill  # slow to import, and only needed here
 
-    title = f"packyard {version}: assemble, set, pack, publish and run packages for Kustomize"
+    title = f"packyard {version}: packages of Kubernetes manifests with parameters"
     words = (f"{group + ':':<18} {' '.join(verbs)}" for group, verbs in GROUPS.items() if group != _USE)
     others = [fill(line, 80, subsequent_indent=" " * 19, break_on_hyphens=False) for line in words]
     more = "packyard VERB --help describes a verb, packyard help all lists all."

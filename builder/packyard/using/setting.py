@@ -161,7 +161,7 @@ def set_values(
         kept = sorted({*assignment.names}.difference(reached))
         where = f"is in no package below {tree.root_dir}"
         missing = (
-            Problem(f"setter {name!r} {where}", hint=suggest(name, known), missing=name)
+            Problem(f"parameter {name!r} {where}", hint=suggest(name, known), missing=name)
             for name in ([] if keep else kept)
         )
         _refuse(directory, (placed(problem, values.get(problem.missing, ())) for problem in missing))
@@ -229,7 +229,7 @@ def _edited(package: PackageFiles, switched: Switched | None) -> dict[str, bytes
         return {}
     file = package.where + switched.file
     if switched.file not in package.files:
-        message = "is not among the files that setters reach"
+        message = "is not among the files that parameters reach"
         raise InputError(Problem(message, file=file, hint="name it kustomization.yaml"))
     if package.files[switched.file] != switched.before:
         raise ConflictError(Problem("was changed meanwhile", file=file, hint="run again"))

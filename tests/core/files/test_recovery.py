@@ -178,6 +178,6 @@ def test_a_notice_that_is_no_file_is_not_waited_for(put: Callable[[Path], None],
 
 def test_without_a_home_a_set_says_what_that_costs(tmp_path: Path) -> None:
     root = make_package(tmp_path / "package")
-    told = packyard("set", root, "V=c", HOME="", XDG_STATE_HOME="")
+    told = packyard("set", root, "V=c", HOME="/gone", XDG_STATE_HOME="")
     assert (told.returncode, field_values(root)) == (0, {"c"}), told.stderr
-    assert "no history is kept in /dev/null/.local/state/packyard/steps: Not a directory; `packyard" in told.stderr
+    assert "no history is kept: HOME is '/gone', which is not a folder; `packyard undo` cannot" in told.stderr

@@ -30,6 +30,7 @@ _PLUGIN = {"apiVersion": "client.authentication.k8s.io/v1", "command": "aws-nowh
 FAULTS: Mapping[str, tuple[Callable[[Config], None], str]] = {
     "token": (user(token="wrong"), r"does not accept your credentials: You must be logged in"),
     "plugin": (user(exec=_PLUGIN), r"does not accept your credentials: .* \("),
+    "nobody": (lambda config: config["contexts"][0]["context"].pop("user"), r"the kubeconfig names no user with a c"),
     "port": (server("https://127.0.0.1:1"), r"cannot be reached: .*127.0.0.1:1 was refused"),
     "name": (server("https://nowhere.invalid"), r"cannot be reached: .*nowhere.invalid"),
     "no context": (

@@ -2,15 +2,22 @@
 
 from __future__ import annotations
 
+import os
 import re
 import shutil
+from collections import Counter
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 import reading
+from packyard.core.yaml.builder import Builder
+from packyard.using.kustomize.builtin import Trial
+from packyard.using.options import switch
+from packyard.using.setting import set_values
 from real import Kustomize
-from tiny import done
+from tiny import done, packyard
 from using.commands import refused
 from using.options import optioned
 
@@ -75,4 +82,36 @@ def test_a_name_that_went_says_where_with_file_and_line(
     number = next(place for place, line in enumerate(lines, 1) if '"moved"' in line)
     err = refused(root / optioned.MULTI, "set", ".", *words, *recursive)
     place = f"../../../../packyard.json:{number}"
-    assert err == f"error: {place}: MEMORY_LIMIT is no longer a setter: the line `memory` of job.yaml\n"
+    assert err == f"error: {place}: MEMORY_LIMIT is no longer a parameter: the line `memory` of job.yaml\n"
+
+
+def test_a_value_that_is_set_for_an_option_of_no_use_case_is_told_with_the_command_that_enables_it(root: Path) -> None:
+    mlops = root / optioned.MULTI / "../.."
+    words = ("set", ".", "QUEUE_NAME=team-a", "-R")
+    told = "QUEUE_NAME is a parameter of the option 'queue', which"
+    err = packyard(*words, cwd=mlops).stderr
+    assert told in err and "has not enabled, nor has another use case here: packyard enable " in err  # noqa: PT018
+    done("enable", ".", "queue", cwd=root / optioned.MULTI)
+    assert told not in packyard(*words, cwd=mlops).stderr
+
+
+def test_a_set_reads_no_option_that_lacks_the_setter_and_a_list_parses_a_file_once_for_all_trials(
+    root: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    done("enable", ".", "queue", "spread", cwd=root / optioned.MULTI)
+    opened, parsed, read, build = Counter[str](), Counter[str](), os.open, Builder.build
+
+    def opening(file: Any, flags: int, *mode: int) -> int:
+        opened[Path(file).resolve().parent.name] += 1
+        return read(file, flags, *mode)
+
+    def building(builder: Builder, events: Any) -> Any:
+        parsed[builder.source.name, builder.source.text] += "/options/" in builder.source.name
+        return build(builder, events)
+
+    monkeypatch.setattr(os, "open", opening)
+    set_values(root / optioned.MULTI, {"RUN_NAME": ["x"]})
+    assert {"queue", "spread"}.isdisjoint(opened)
+    monkeypatch.setattr(Builder, "build", building)
+    assert len(switch.states(root / optioned.MULTI, Trial(root / optioned.MULTI))) > 2
+    assert {*parsed.values()} == {0, 1}

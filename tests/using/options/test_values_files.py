@@ -64,7 +64,7 @@ def test_gives_a_use_case_options_and_their_values(mlops: Path) -> None:
         "SPREAD_ELSE": "DoNotSchedule",
     }
     assert values(mlops, "single-node/claim")["PVC_NAME"] == ""
-    assert "setter 'NFS_SERVER' is in no package" in apply(mlops, "multi-node/claim", code=1)[1]
+    assert "parameter 'NFS_SERVER' is in no package" in apply(mlops, "multi-node/claim", code=1)[1]
 
 
 def test_twice_is_once_and_one_undo_takes_all_of_it_back(mlops: Path) -> None:

@@ -75,7 +75,7 @@ def test_a_directory_that_is_none_or_no_package(tmp_path: Path) -> None:
     root = make(tmp_path / "package")
     (root / "sub").mkdir()
     for words, says in (
-        (("nowhere", "V=new"), "nowhere: is not a directory"),
+        (("nowhere", "V=new"), "nowhere: is neither a directory nor a parameter of the package here"),
         (("package/sub", "V=new"), "package/sub: is not a use case, and holds none"),
         (("package/sub", "V=new", "-R"), "no directory below has one"),
     ):

@@ -45,7 +45,7 @@ def test_a_name_of_a_values_file_that_is_unknown_is_refused_by_its_line(tmp_path
     found = packyard("set", ".", "-f", "values.yaml", cwd=tmp_path)
     assert (found.returncode, found.stderr) == (
         1,
-        "error: values.yaml:2: setter 'BB' is not found (did you mean 'B'?)\n",
+        "error: values.yaml:2: parameter 'BB' is not found (did you mean 'B'?)\n",
     )
 
 

@@ -107,7 +107,7 @@ def test_what_cannot_be_taken_back_leaves_what_is_set_beside_it_too(tmp_path: Pa
     before = (package / "Krmfile").read_bytes(), (package / "cm.yaml").read_bytes()
     process = packyard("set", ".", "A=z", "--unset", "B", cwd=package)
     assert process.returncode == 1
-    assert "setter 'B' has no default to go back to" in process.stderr
+    assert "parameter 'B' has no default to go back to" in process.stderr
     assert process.stdout == ""
     assert ((package / "Krmfile").read_bytes(), (package / "cm.yaml").read_bytes()) == before
 
@@ -116,7 +116,7 @@ def test_a_setter_is_not_set_and_taken_back_at_once(tmp_path: Path) -> None:
     package = make(tmp_path)
     process = packyard("set", ".", "A=z", "--unset", "A", cwd=package)
     assert process.returncode == 2
-    assert "A is set and taken back" in process.stderr
+    assert "A cannot be set and taken back at once; type packyard set . A=VALUE, or --unset A" in process.stderr
     assert setter(package)["value"] == ""
 
 

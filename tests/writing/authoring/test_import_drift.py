@@ -87,3 +87,10 @@ def test_all_that_is_no_object_is_told_at_once(here: Path, tmp_path: Path) -> No
     refused = tiny.refused("import", source, "--workspace", here)
     assert "values.yaml:1" in refused
     assert "d.yaml:1" in refused
+
+
+def test_blanks_on_a_line_of_a_text_stay(here: Path, tmp_path: Path) -> None:
+    config = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\ndata:\n  run: |-\n    a\n       \n     b\n"
+    run(here, write(tmp_path / "web", {"a.yaml": config}))
+    (folder,) = composed(here, "web", tmp_path / "out").values()
+    assert manifests(folder) == importing.objects(config)

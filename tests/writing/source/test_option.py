@@ -75,6 +75,7 @@ def test_it_fits_where_a_target_is_there_and_its_tests_hold(root: Path) -> None:
     assert found.use_cases == ("one",)
     only(root, "job")
     assert composed(root).options.all == ()
+    assert [*composed(root).options.misfits["queue"]] == ["job"]
 
 
 def test_the_krmfiles_of_options_are_joined_a_name_stands_once(root: Path) -> None:

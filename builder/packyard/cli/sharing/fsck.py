@@ -55,4 +55,4 @@ def _repair(channel: Store, arguments: argparse.Namespace) -> None:
         output.note(f"{what} is listed again")
     for key in removed:
         output.note(f"removed {key}")
-    output.note(f"the index was made again: its number is {index.number}")
+    output.note(f"the index lists what is whole: its number is {index.number}")

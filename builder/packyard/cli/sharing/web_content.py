@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from pathlib import Path
 
 from packyard.cli import bundles, output
@@ -17,8 +17,6 @@ from packyard.core.bundle.address import shortened
 from packyard.core.bundle.bundle import Bundle
 from packyard.core.bundle.reference import Reference
 from packyard.core.errors import InputError, IntegrityError, on_one_line
-from packyard.core.kubernetes.lenient import Object
-from packyard.core.yaml.node import Source
 from packyard.sharing.entry import IndexEntry
 from packyard.sharing.fetching.fetch import Fetched
 from packyard.sharing.index.index import Index
@@ -26,7 +24,6 @@ from packyard.sharing.index.package import title_of, words_of
 from packyard.sharing.stores.store import NotFoundError, Store
 from packyard.sharing.web import picture
 from packyard.sharing.web.page import Fields
-from packyard.using.kustomize import builtin, objects
 from packyard.using.options import bundled
 from packyard.using.options.bundled import BundledUseCase
 from packyard.using.setters import listing, patterns, refusal
@@ -70,10 +67,9 @@ def _shown(fetched: Fetched, source: Setting) -> Fields:
     bundle, described, proof = fetched.bundle, fetched.bundle.manifest, fetched.proof
     cases = [bundled.use_case(bundle, path) for path in show.names(described)]
     row = show.described(fetched, source, cases)
-    requires = {require for case in cases for require in case.shipped.requires}
     return {
         "row": row,
-        "needs": show.needs(requires, described, row["kubernetes"]),
+        "needs": show.needs(cases, described, row["kubernetes"]),
         "signed": list(map(proof.trusted.name, proof.vouching)) if proof else [],
         "readme": bundle.files.get("README.md", b"").decode("utf-8", "replace"),
         "cases": list(_use_cases(bundle, cases)),
@@ -86,26 +82,17 @@ def _use_cases(bundle: Bundle, cases: list[BundledUseCase]) -> Iterator[Fields]:
     with tempfile.TemporaryDirectory(prefix="packyard-") as folder:
         package_dir = bundle.unpack(Path(folder))
         for case in cases:
-            things, arrows = picture.find(_objects(package_dir / case.path))
+            things, arrows = picture.find(show.built(package_dir / case.path))
             yield {
                 "case": case,
                 "is_typed": re.fullmatch(r"[\w./-]+", case.path, re.ASCII) is not None,  # as a shell reads it
                 "name": names[case.path],
                 "after": [names[path] for path in case.shipped.after if path in names],
-                "needs": show.needs(set(case.shipped.requires), bundle.manifest),
+                "needs": show.needs([case], bundle.manifest),
                 "parameters": list(map(_parameter, sorted(case.setters, key=lambda setter: not setter.must_be_set))),
                 "things": things,
                 "arrows": arrows,
             }
-
-
-def _objects(directory: Path) -> Sequence[Object]:
-    """Build a use case; one that packyard's own build does not follow has no picture."""
-    try:
-        return [item.root for item in objects.parse(Source(str(directory), builtin.build(directory).decode()))]
-    except InputError as error:
-        output.detail(f"no picture: {error}")
-        return []
 
 
 def _parameter(setter: Setter) -> Fields:

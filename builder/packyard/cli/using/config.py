@@ -19,7 +19,7 @@ from packyard.cli import output, preferences, state
 from packyard.cli.preferences import Setting
 from packyard.cli.rows import Rows
 from packyard.core.errors import UsageError
-from packyard.core.files import atomic
+from packyard.core.files import atomic, home
 from packyard.sharing import configuration
 
 ROWS = Rows("value", "name, value, origin", columns="NAME, VALUE, ORIGIN")
@@ -62,4 +62,6 @@ def _values() -> Iterator[tuple[str, Setting]]:
     folders = {"config": state.config_dir(), "cache": state.cache_dir(), "state": state.state_dir()}
     for name, folder in folders.items():
         variable = f"XDG_{name.upper()}_HOME"
-        yield f"{name} folder", Setting(str(folder), variable if os.environ.get(variable) else _DEFAULT)
+        origin = variable if os.environ.get(variable) else _DEFAULT
+        why = home.lack(folder)
+        yield f"{name} folder", Setting("" if why else str(folder), why or origin)

@@ -1,4 +1,4 @@
-"""Compare two packages or libraries: use cases, options, setters, fields, files.
+"""Compare two packages or libraries: use cases, options, parameters, fields, files.
 
 packyard diff OLD.tar.gz NEW.tar.gz  two bundles
 packyard diff NAME@1.0 NAME@1.1      two versions that a channel has
@@ -89,7 +89,7 @@ def _show(listed: Sequence[_Listed], top: str) -> None:
     is_short = len(by_place) > 1 and not output.verbose
     places: dict[tuple[str, ...], list[str]] = {}
     for place, changes in by_place.items():
-        places.setdefault((*(report.summary if is_short else report.text)(changes),), []).append(place)
+        places.setdefault((*(report.summary if is_short else _sentences)(changes),), []).append(place)
     for sentences, alike in places.items():
         for place in alike:
             output.line(place)
@@ -98,6 +98,16 @@ def _show(listed: Sequence[_Listed], top: str) -> None:
                 output.line(line)
     if is_short:
         output.note("add -v for each difference, or name a use case")
+
+
+def _sentences(changes: Sequence[Change]) -> list[str]:
+    """Return a sentence for each change; of fields that follow from values without -v only how many there are."""
+    is_value = any(change.what == "setter" and change.path in ("value", "default") for change in changes)
+    follow = [change for change in changes if change.what == "field" and change.setter and change.change != "bound"]
+    if output.verbose or not (is_value and follow):
+        return report.text(changes)
+    rest = [change for change in changes if change not in follow]
+    return [*report.text(rest), f"{output.counted(len(follow), 'field')} changed by that (-v lists them)"]
 
 
 def _rendered(arguments: argparse.Namespace) -> int:

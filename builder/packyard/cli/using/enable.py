@@ -89,7 +89,7 @@ def _tell_values(directory: Path, option: OptionSetters) -> None:
         values = [f"{item.name} ({'required' if item.must_be_set else item.shown or 'empty'})" for item in setters]
         wanted = next((setter for setter in setters if setter.must_be_set), setters[0])
         example = f"packyard set {address.typed(directory)} {wanted.name}={quote(wanted.example or 'VALUE')}"
-        output.note(f"{option.name} has {output.counted(len(setters), 'setter')}, {', '.join(values)}: {example}")
+        output.note(f"{option.name} has {output.counted(len(setters), 'parameter')}, {', '.join(values)}: {example}")
 
 
 def _tell_secrets(directory: Path, option: str) -> None:

@@ -1,4 +1,4 @@
-"""Show a setter: what it may be, and every field that it reaches, with file and line and the substitutions between.
+"""Show a parameter: what it may be, and every field that it reaches, with file and line and the substitutions between.
 
 packyard setters DIR lists the names.
 """
@@ -44,7 +44,7 @@ def run(arguments: argparse.Namespace) -> int:
         hint = hint or f"packyard setters {address.typed(root_dir)} lists them"
         definitions = ((read_krmfile(listing.files).definitions, str(listing.directory)) for listing in listings)
         made = next(filter(None, (made_of(name, *of) for of in definitions)), None)
-        problem = Problem(f"setter {name!r} is not found", file=str(root_dir), hint=hint, missing=name)
+        problem = Problem(f"parameter {name!r} is not found", file=str(root_dir), hint=hint, missing=name)
         raise InputError(made or option_setters.elsewhere(listings[0].directory, problem))
     rows = [
         (setter.file, setter.line, name, setter.shown, setter.is_set, setter.set_by or None, fields)
@@ -70,6 +70,6 @@ def _show(setter: Setter, fields: list[Field]) -> None:
         if text:
             output.line(f"  {label:<8} {text}")
     for field in fields:
-        way = " -> ".join(field.through)
-        place = f"{field.file}:{field.line}:{field.column}"
-        output.line(f"  {place}: {field.path}: {field.value or '(empty)'}  [{way}]")
+        way = f" (by way of {', '.join(field.through[1:])})" if field.through[1:] else ""
+        output.line(f"  {field.file}:{field.line}:{field.column}")
+        output.line(f"    {field.path}: {field.value or '(empty)'}{way}")

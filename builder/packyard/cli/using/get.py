@@ -1,21 +1,21 @@
-"""Fetch a package, verify it and unpack it: from a channel, or from the packages that packyard carries.
+"""Fetch a package, check who made it, and write its files into a new folder.
 
-packyard get NAME                          the catalogue of this packyard, if no
-                                           channel is configured
+packyard get NAME                          one that packyard carries, or your
+                                           channel has, if you set one
 packyard get NAME/USECASE                  the same, and which command is next
-packyard get NAME@VERSION --from CHANNEL   a directory, an http(s) address, a
+packyard get NAME@VERSION --from CHANNEL   from a folder, an http(s) address, a
                                            bucket or a registry
-packyard get NAME --lock packyard.lock     pin what was fetched by its digests
-packyard get --locked                      fetch what packyard.lock pins, to the
-                                           byte
+packyard get NAME --lock packyard.lock     note its version and digests there
+packyard get --locked                      fetch what packyard.lock notes, to
+                                           the byte
 
-VERSION may be a range such as ^1.2 or ~1.2.0, or latest. Signatures, size and digest are verified before
-anything is unpacked. What was fetched is kept, and not transferred again; packyard config says where.
+VERSION may be a range such as ^1.2 or ~1.2.0, or latest. What was fetched is kept, and not transferred again.
 """
 
 from __future__ import annotations
 
 import argparse
+import os
 from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import replace
@@ -25,12 +25,12 @@ from shlex import quote
 from packyard.cli import bundles, declare, output, preferences, progress, untarred
 from packyard.cli.preferences import Setting
 from packyard.cli.rows import Rows
-from packyard.core.bundle import address
+from packyard.core.bundle import address, manifest
 from packyard.core.bundle import lock as locks
 from packyard.core.bundle.bundle import Bundle
 from packyard.core.bundle.lock import Lock, Pin
 from packyard.core.bundle.manifest import LIBRARY, Manifest
-from packyard.core.bundle.reference import Reference
+from packyard.core.bundle.reference import LATEST, Reference, is_version
 from packyard.core.errors import ConflictError, InputError, Problem, UnavailableError, UsageError
 from packyard.core.files import regular
 
@@ -42,8 +42,10 @@ ROWS = Rows(
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the verb's arguments."""
+    parser.usage = "%(prog)s [NAME[@VERSION][/USECASE]] [flags]"
     parser.add_argument("reference", metavar="NAME[@VERSION]", nargs="?")
-    declare.value(parser, "--from CHANNEL", "the address of a channel", dest="channel")
+    parser.add_argument("more", nargs="*")
+    declare.value(parser, "--from CHANNEL", "where to look", dest="channel")
     parser.add_argument("--to", metavar="DIR", default=".", help="where to unpack (default: here)")
     declare.former(parser, "--into", "--to")
     declare.value(parser, "--lock FILE", "pin what is fetched in this file")
@@ -52,8 +54,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Fetch, verify and unpack packages; print the new directories."""
+    if arguments.more:
+        first, second = arguments.reference, arguments.more[0]
+        sign = "@" if is_version(second) or second == LATEST else "/"
+        raise UsageError(f"packyard get: one package at a time; type packyard get {quote(first + sign + second)}")
     rows, wanted = [], "" if arguments.locked else (arguments.reference or "").partition("/")[2]
     for reference, source, pin in _asked(arguments):
+        _check_free(Path(arguments.to) / reference.name)
         with progress.busy(f"{'building' if source.is_carried else 'fetching'} {reference}"):
             fetched = bundles.offer(reference, source, pin=pin, tell=output.note)
         entry, proof = fetched.entry, fetched.proof
@@ -82,6 +89,17 @@ def _asked(arguments: argparse.Namespace) -> Iterator[tuple[Reference, Setting, 
         raise UsageError("packyard get: no package is named; packyard list shows the names, packyard get NAME gets one")
     package = arguments.reference if "://" in arguments.reference else arguments.reference.partition("/")[0]
     yield Reference.parse(package), preferences.source(arguments.channel), None
+
+
+def _check_free(folder: Path) -> None:
+    """Refuse a folder that exists before anything is fetched."""
+    if not os.path.lexists(folder):
+        return
+    hint = "move it away, or add --to FOLDER"
+    if (folder / manifest.FILE).is_file():
+        typed = quote(str(folder))
+        hint = f"packyard upgrade {typed} moves it to another version, and keeps what you set; --to FOLDER makes a copy"
+    raise ConflictError(Problem("exists already", file=str(folder), hint=hint))
 
 
 def _tell_next(described: Manifest, folder: Path, wanted: str) -> None:

@@ -1,17 +1,17 @@
-"""Set values of setters; only the bytes of the fields that they reach change.
+"""Set parameters; only the bytes of the fields that they reach change.
 
-packyard set [DIR] NAME VALUE       one setter (a list takes several values)
+packyard set [DIR] NAME VALUE       one parameter (a list takes several values)
 packyard set [DIR] NAME=VALUE ...   several, checked and written together
 
   -f, --values FILE     those of a YAML file, a line NAME: VALUE each, and
                         options: [NAME] to enable; - is standard input, and
-                        presets/NAME.yaml may be one of the package
+                        presets/NAME.yaml is looked for in the package, too
   --keep                what is set stays, and names that are not here are
                         passed over: for a file that many packages share
   --unset NAME          back to the value that the package shipped
   -R, --recurse-subpackages
-                        every package below DIR that has the setter
-  --set-by WHO          who sets it; it is kept in the Krmfile
+                        every use case below DIR that has the parameter
+  --set-by WHO          who sets it, which is kept with the value
   --dry-run             print the changes as a diff; write nothing
   -o, --output {text,json}
 """
@@ -71,7 +71,9 @@ def _set(directory: Path, words: list[str], parsed: Flags) -> Outcome:
     if not values and not unset and not options:
         raise _usage(directory, f"nothing to set, and packyard setters {_typed(directory)} lists the names")
     if both := [name for name in unset if name in values]:
-        raise _usage(directory, f"{both[0]} is set and taken back")
+        raise _usage(
+            directory, f"{both[0]} cannot be set and taken back at once", f"{both[0]}=VALUE, or --unset {both[0]}"
+        )
     if not parsed.switches["recurse-subpackages"]:
         directory = _checked(directory, words, parsed)
     if parsed.switches["dry-run"]:
@@ -89,6 +91,7 @@ def _set(directory: Path, words: list[str], parsed: Flags) -> Outcome:
     )
     if parsed.switches["recurse-subpackages"]:
         _tell_lost(directory)
+        _tell_idle(directory, outcome.changes)
     for misfit in outcome.misfits:
         output.note(misfit)
     for unsure in outcome.unsure:
@@ -108,6 +111,17 @@ def _tell_lost(directory: Path) -> None:
             output.warning(
                 str(lost._replace(file=os.path.normpath(use_case), message=f"{lost.message} and is passed over"))
             )
+
+
+def _tell_idle(directory: Path, changes: Sequence[Change]) -> None:
+    """Say of what is set in an option that no use case below has it enabled."""
+    from packyard.using.options import folder, option_setters
+
+    names = (name for change in changes if Path(change.place).name == folder.NAME for name in change.plan.counts)
+    for name in dict.fromkeys(names):
+        told = [option_setters.switched_off(Path(use_case), name) for use_case in folder.use_cases(directory)]
+        if problem := told[0] if told and all(told) else None:
+            output.note(f"{problem.message}{', nor has another use case here' * (len(told) > 1)}: {problem.hint}")
 
 
 def _checked(directory: Path, words: Sequence[str], parsed: Flags) -> Path:

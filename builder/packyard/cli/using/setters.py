@@ -1,4 +1,4 @@
-"""Show the setters of a use case with their values, or what each use case of a package has to have set."""
+"""Show the parameters of a use case with their values, or what each use case of a package has to have set."""
 
 from __future__ import annotations
 
@@ -145,7 +145,7 @@ def _show_one(arguments: argparse.Namespace, listings: Sequence[Listing]) -> Non
     for difference in earlier.differing(listings[0].directory, {}) if not is_part else ():
         output.note(difference)
     if not any(listing.setters for listing in listings):
-        output.note("every required value is set" if arguments.unset else "no setter to list")
+        output.note("every required value is set" if arguments.unset else "no parameter to list")
 
 
 def _cells(setter: Setter) -> Sequence[str]:

@@ -1,20 +1,23 @@
-"""Show what a package is, before it is fetched: its use cases, what has to be set, what it needs, who signed it.
+"""Show what a package is: its use cases, what has to be set, what it needs, who signed it.
 
 packyard show NAME                 the package, with its use cases
 packyard show NAME/USECASE         one use case, or those whose folders are
                                    named
 packyard show NAME@VERSION         a version, or a range such as ^1.2
-packyard show NAME --from CHANNEL  in a channel
+packyard show NAME --from CHANNEL  from a folder, an address or a registry
 packyard show NAME --images        the names of its images, a line each, for
                                    crane or skopeo; without NAME those of all
 
-The bundle is read and verified as get does, and kept in the cache. Nothing is unpacked.
+Nothing is written into the folder here.
 """
 
 from __future__ import annotations
 
 import argparse
-from collections.abc import Iterator, Mapping, Sequence
+import os
+import tempfile
+from collections.abc import Iterator, Sequence
+from pathlib import Path
 from shlex import quote
 from typing import Any
 
@@ -24,11 +27,15 @@ from packyard.cli.rows import Rows
 from packyard.core.bundle import address
 from packyard.core.bundle.manifest import Manifest
 from packyard.core.bundle.reference import Reference
-from packyard.core.errors import UsageError
+from packyard.core.errors import InputError, UsageError
 from packyard.core.kubernetes import images, operators
+from packyard.core.kubernetes.lenient import Object
+from packyard.core.yaml.node import Source
 from packyard.sharing.fetching.fetch import Fetched
+from packyard.using.kustomize import builtin, objects
 from packyard.using.options import bundled
 from packyard.using.options.bundled import BundledUseCase
+from packyard.using.options.switch import states
 
 ROWS = Rows(
     "package",
@@ -41,17 +48,18 @@ ROWS = Rows(
 IMAGES = Rows("image", "image", "--images", line="{image}")
 #: What channels list of a package.
 _LISTED = ("name", "version", "description", "digest", "tar", "size", "yanked")
+_KUBERNETES = "Kubernetes "  # what a use case requires of its version
 _LABEL = 10  # characters before what a line says
 _INDENT = "    "  # before the lines on a use case
 
-Row = Mapping[str, Any]
+Row = dict[str, Any]
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the verb's arguments."""
     parser.usage = "%(prog)s NAME[@VERSION][/USECASE] [flags]"
     parser.add_argument("words", metavar="NAME[@VERSION][/USECASE]", nargs="*")
-    declare.value(parser, "--from CHANNEL", "the address of a channel", dest="channel")
+    declare.value(parser, "--from CHANNEL", "where to look", dest="channel")
     declare.switch(parser, "--images", "only the names of its images, a line each")
 
 
@@ -71,6 +79,8 @@ def run(arguments: argparse.Namespace) -> int:
     bundle, paths = fetched.bundle, fetched.bundle.manifest.deployed()
     cases = [bundled.use_case(bundle, path) for path in address.meant(paths, wanted, bundle.name)]
     row = described(fetched, source, cases)
+    if wanted:
+        row |= _own(fetched, cases)
     if ROWS.show([row], arguments.output):
         lines = _told(row, fetched, cases, is_whole=not wanted)
         typed, flag = quote(reference), preferences.as_flag(source)
@@ -119,33 +129,54 @@ def described(fetched: Fetched, source: Setting, cases: Sequence[BundledUseCase]
     }
 
 
+def _own(fetched: Fetched, cases: Sequence[BundledUseCase]) -> Row:
+    """Return the options and images of some use cases alone, read from the bundle where nobody else sees it."""
+    bundle, fitting, pulled = fetched.bundle, set[str](), set[str]()
+    with tempfile.TemporaryDirectory(prefix="packyard-") as folder:
+        for place in [bundle.unpack(Path(os.path.realpath(folder))) / case.path for case in cases]:
+            fitting |= {state.name for state in states(place, builtin.Trial(place)) if state.fits}
+            pulled |= {*images.find(built(place))} or {*bundle.manifest.images}
+    return {
+        "options": [(name, text) for name, text in bundled.options(bundle) if name in fitting],
+        "images": sorted(pulled),
+    }
+
+
+def built(directory: Path) -> Sequence[Object]:
+    """Return the objects of a use case; none of one that packyard's own build does not follow."""
+    try:
+        return [item.root for item in objects.parse(Source(str(directory), builtin.build(directory).decode()))]
+    except InputError:
+        return ()
+
+
 def _told(row: Row, fetched: Fetched, cases: Sequence[BundledUseCase], *, is_whole: bool) -> Iterator[str]:
     """Yield what people read of a package; unless it ``is_whole``, what is to be set in its use cases is described."""
     manifest, called, proof = fetched.bundle.manifest, names(fetched.bundle.manifest), fetched.proof
     yield f"{row['name']} {row['version']}" + (f" (yanked: {row['yanked']})" if row["yanked"] else "")
-    yield from output.filled(row["description"])
+    if is_whole:
+        yield from output.filled(row["description"])
     yield ""
     for case in cases:
         yield called[case.path]
         yield from output.filled(case.shipped.description, _INDENT)
         yield from _labelled("after:", ", ".join(called[path] for path in case.shipped.after), _INDENT)
         if is_whole:
+            yield from _labelled("needs:", ", ".join(_kubernetes([case])), _INDENT)
             yield from _labelled("set:", ", ".join(setter.name for setter in case.required), _INDENT)
             continue
         for setter in case.required:
             example = f" Example: {setter.example}." if setter.example else ""
             yield from _labelled(f"set {setter.name}:", setter.description + example, _INDENT)
         values = ", ".join(setter.name for setter in case.setters if not setter.must_be_set)
-        yield from _labelled("values:", values, _INDENT)
+        yield from _labelled("may set:", values, _INDENT)
     yield ""
     yield from _labelled("options", ", ".join(name for name, _ in row["options"]))
-    requires = {require for case in cases for require in case.shipped.requires}
-    yield from _labelled("cluster", needs(requires, manifest, row["kubernetes"]))
+    yield from _labelled("cluster", needs(cases, manifest, row["kubernetes"]))
     for number, image in enumerate(row["images"]):
         yield f"{'' if number else 'images':<{_LABEL}}{image}"
     yield from _labelled("size", f"{row['size']:,} bytes, unpacked {row['unpacked']:,} in {row['files']} files")
-    trust = "; ".join(proof.signed) if proof else "packed here, from the sources that packyard carries"
-    yield from _labelled("trust", trust)
+    yield from _labelled("trust", "; ".join(proof.signed) if proof else "")
     versions = (entry.version + (" (yanked)" if entry.yanked else "") for entry in row["versions"])
     yield from _labelled("versions", ", ".join(versions))
     yield from _labelled("from", row["source"])
@@ -158,13 +189,23 @@ def _then(manifest: Manifest, case: BundledUseCase) -> str:
     return f"packyard set {directory} {' '.join(missing)}" if missing else f"packyard render {directory}"
 
 
-def needs(requires: set[str], manifest: Manifest, versions: Sequence[str] = ()) -> str:
-    """Return what a cluster has to have: operators by their names, what is left as packyard.json says it."""
+def needs(cases: Sequence[BundledUseCase], manifest: Manifest, versions: Sequence[str] = ()) -> str:
+    """Return what a cluster has to have: operators by their names, what is left as packyard.json says it.
+
+    Of several use cases ``versions`` are those of Kubernetes that have all of one of them.
+    """
+    requires = {require for case in cases for require in case.shipped.requires if not require.startswith(_KUBERNETES)}
     needed = operators.needed(requires, [*operators.declared(manifest.requires)])
     words = [f"{operator.operator} {operator.needs}".rstrip() for operator in needed]
     words += sorted(requires - {need for operator in needed for need in operator.words})
-    kubernetes = [f"Kubernetes {versions[0]} to {versions[-1]}"] if len(versions) > 1 else []
-    return ", ".join([*kubernetes, *words])
+    kubernetes = [f"{_KUBERNETES}{versions[0]} to {versions[-1]}"] if len(versions) > 1 else []
+    return ", ".join([*((_kubernetes(cases) if len(cases) == 1 else []) or kubernetes), *words])
+
+
+def _kubernetes(cases: Sequence[BundledUseCase]) -> list[str]:
+    """Return the oldest version of Kubernetes that use cases say to need."""
+    requires = (require for case in cases for require in case.shipped.requires)
+    return [f"{require} or later" for require in requires if require.startswith(_KUBERNETES)]
 
 
 def _labelled(label: str, text: str, indent: str = "") -> Iterator[str]:

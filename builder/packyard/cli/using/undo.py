@@ -20,7 +20,7 @@ from packyard.cli import declare, output, state
 from packyard.cli import directory as directories
 from packyard.cli.rows import Rows
 from packyard.core.errors import ConflictError, InputError, PackyardError, Problem
-from packyard.core.files import undo
+from packyard.core.files import home, undo
 from packyard.core.files.steps import UNDONE, Step
 from packyard.core.files.tree import Tree
 from packyard.using.options import option_setters, options, usecases
@@ -76,6 +76,9 @@ def _ask(change: str, directory: Path) -> None:
 
 def _list(directory: Path, form: str) -> int:
     log, places = state.log(), (directory, *_also(directory))
+    if why := home.lack(log.folder):
+        output.note(f"{directory}: nothing to undo, as no history is kept: {why}")
+        return 0
     steps = list(undo.done(log, *places))
     LIST.show([(number, step.title, _time(step), len(step.sizes)) for number, step in enumerate(steps, 1)], form)
     if not steps:

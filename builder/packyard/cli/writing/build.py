@@ -6,16 +6,20 @@ import argparse
 from pathlib import Path
 
 from packyard.cli import declare, output, progress, workspaces
+from packyard.cli.parser import Parser
 from packyard.cli.rows import Rows
 from packyard.core.bundle import reference
 from packyard.writing.build import catalogue, tree
+from packyard.writing.source.workspace import find_root
 
 ROWS = Rows("package", "name, version, digest, tar, size")
 EXAMPLE = "packyard build --version 1.0.0 --to build"
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
+def add_arguments(parser: Parser) -> None:
     """Declare the verb's arguments."""
+    if not find_root(Path()):
+        parser.example = "packyard render NAME/USECASE, which prints manifests: build is for authors, in a workspace"
     workspaces.add_names(parser)
     declare.value(parser, "--to DIR", "the folder to build packages into", required=True)
     declare.former(parser, "--out", "--to")

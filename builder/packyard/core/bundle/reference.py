@@ -99,6 +99,8 @@ def check_name(name: str) -> None:
         hint = "use up to 63 lower case letters, digits and '-', with a letter or digit at both ends"
         if not _NAME.fullmatch(corrected):
             corrected = ""
+        if (parts := re.fullmatch(r"([^:=]+)(?:==?|:)(\S+)", name)) and is_name(parts[1]) and is_version(parts[2]):
+            corrected = f"{parts[1]}@{parts[2]}"
         if not name.strip("./"):
             hint = "name a package, NAME or NAME@VERSION; packyard verify reads a file or a folder"
         hint = f"did you mean {corrected!r}?" if corrected else hint

@@ -80,7 +80,7 @@ def replacement(directory: Path, name: str) -> Problem | None:
     root, described = package
     file = directory / os.path.relpath(f"{root}/{manifest.FILE}", os.path.realpath(directory))
     line = regular.read(file).partition(b'\n  "moved":')[0].count(b"\n") + 2
-    return Problem(f"{name} is no longer a setter: {described.moved[name]}", file=os.path.normpath(file), line=line)
+    return Problem(f"{name} is no longer a parameter: {described.moved[name]}", file=os.path.normpath(file), line=line)
 
 
 def presets(directory: Path) -> dict[str, Path]:

@@ -8,6 +8,8 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
+from packyard.core.errors import Problem
+
 _NOWHERE = Path(os.devnull)
 
 
@@ -24,6 +26,22 @@ def state_dir() -> Path:
 def config_dir() -> Path:
     """Return the folder of the user's configuration."""
     return _folder("XDG_CONFIG_HOME", ".config")
+
+
+def lack(folder: Path) -> str:
+    """Say why nothing can be kept in one of the folders, as the user has no home folder; nothing where that can be."""
+    if _NOWHERE not in folder.parents:
+        return ""
+    home = os.environ.get("HOME")
+    return "this user has no home folder" if home is None else f"HOME is {home!r}, which is not a folder"
+
+
+def explained(problem: Problem) -> Problem:
+    """Return the problem of a file in one of the folders with what the user lacks; another one as it is."""
+    if not (why := lack(Path(problem.file))):
+        return problem
+    hint = "set HOME to a folder of yours, or XDG_CONFIG_HOME, XDG_STATE_HOME and XDG_CACHE_HOME"
+    return Problem(f"packyard can keep nothing: {why}", hint=hint)
 
 
 def _folder(variable: str, below_home: str) -> Path:

@@ -124,7 +124,8 @@ class StepLog(NamedTuple):
             step, handle = self._open(self.folder, root, token, files)
         except OSError as error:
             lost = "`packyard undo` cannot undo this change, and a crash amid it stays"
-            self.tell(f"no history is kept in {self.folder}: {error.strerror or error}; {lost}")
+            why = home.lack(self.folder) or f"{self.folder}: {error.strerror or error}"
+            self.tell(f"no history is kept: {why}; {lost}")
         try:
             yield step
         finally:
@@ -171,7 +172,7 @@ class StepLog(NamedTuple):
             names = self._names()
         except OSError as error:
             problem, hint = error.strerror or str(error), "XDG_STATE_HOME names another folder"
-            raise UnavailableError(Problem(problem, file=str(self.folder), hint=hint)) from error
+            raise UnavailableError(home.explained(Problem(problem, file=str(self.folder), hint=hint))) from error
         for file in (self.folder / name for name in names if name.partition(".")[2] in states):
             if not os.path.lexists(file):  # another command ended it
                 continue

@@ -17,6 +17,9 @@ from packyard.core.files.replace import FileChange
 from packyard.core.files.steps import OPEN, StepLog
 
 _PATH_MAX = 4096
+#: Folders below a directory that are looked at: who types a verb in / or at home means none of all that.
+_MOST = 10_000
+_NAME = "name the directory of a package; packyard get NAME fetches one"
 
 
 class _OutsideError(InputError):
@@ -63,11 +66,18 @@ class Tree:
     def walk(self, below: str = "") -> Iterator[tuple[str, list[str], list[str]]]:
         """Yield folder, names of its folders and names of its files, in byte order, as `os.walk` does.
 
-        A folder whose name the caller removes from the list is not entered.
+        A folder whose name the caller removes from the list is not entered, nor one that is gone by then.
         """
         self._folder(below)
         top = self.prefix + below or os.curdir
-        for path, folders, files in os.walk(top, onerror=_unreadable):
+
+        def unreadable(error: OSError) -> None:
+            if error.filename == top or not isinstance(error, FileNotFoundError):
+                raise UnavailableError(Problem(error.strerror or str(error), file=error.filename, hint=_NAME))
+
+        for number, (path, folders, files) in enumerate(os.walk(top, onerror=unreadable)):
+            if number == _MOST:
+                raise InputError(Problem(f"holds more than {_MOST:,} folders", file=top, hint=_NAME))
             folders.sort(key=os.fsencode)
             folder = path[len(top) :].strip("/")
             yield "/".join(filter(None, (below, folder))), folders, sorted(files, key=os.fsencode)
@@ -145,7 +155,7 @@ class Tree:
         """Yield what to say of the notices of open changes, here, above and below."""
         real = self._real[""] or "/"
         folders = [*paths.above(real)]
-        with suppress(UnavailableError):  # the command reports it if it enters the folder
+        with suppress(PackyardError):  # the command reports it if it enters the folder
             for folder, names, files in self.walk():
                 if notice.NAME in files:
                     folders.append(self._folder(folder) or "/")
@@ -178,7 +188,3 @@ class Tree:
         if not paths.is_inside(target, self.root):
             raise _OutsideError(Problem(f"is a link to {target}, outside of {self.root_dir}", file=link))
         return target
-
-
-def _unreadable(error: OSError) -> None:
-    raise UnavailableError(Problem(error.strerror or str(error), file=error.filename)) from error

@@ -37,7 +37,7 @@ def undone(log: StepLog, *directories: Path) -> Step:
     """Return the step below one of the directories that was undone last."""
     if step := next(_steps(log, UNDONE, directories), None):
         return step
-    hint = "packyard undo --redo does again what packyard undo took back"
+    hint = "packyard undo takes the last change back, and only then there is one to do again"
     raise InputError(Problem("nothing to redo", file=str(directories[0]), hint=hint))
 
 

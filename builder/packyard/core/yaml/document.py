@@ -63,10 +63,10 @@ def parse_file(data: bytes, name: str) -> list[Document]:
     return parse_text(source_of(data, name))
 
 
-def parse_one(data: bytes, name: str) -> Document:
+def parse_one(data: bytes, name: str, memo: Memo | None = None) -> Document:
     """Parse a file that has to hold exactly one document, with no key twice, as `parse_shared` does."""
     source = source_of(data, name)
-    document = only(parse_shared(source), name)
+    document = only(parse_shared(source, memo), name)
     check_keys(document)
     return document
 

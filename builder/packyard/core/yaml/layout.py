@@ -155,7 +155,7 @@ def _block(node: Scalar, lexeme: str, indent: str) -> list[str]:
     if header.rstrip() in ("|", ">") and not node.value.endswith("\n"):  # the file ends with it
         header = f"{header.rstrip()}-"
     depth = min((len(line) - len(line.lstrip(" ")) for line in lines if line.strip()), default=0)
-    return [header.rstrip(), *(indent + line[depth:] if line.strip() else "" for line in lines)]
+    return [header.rstrip(), *(indent + line[depth:] if line[depth:] else "" for line in lines)]
 
 
 def _check(node: Collection) -> None:

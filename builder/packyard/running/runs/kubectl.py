@@ -29,6 +29,8 @@ _DEAF = re.compile(
     r"|tls handshake timeout|no such host|unexpected EOF|connection reset|http2: client connection lost"
     r"|context deadline exceeded|ServiceUnavailable|apiserver not ready"
 )
+#: kubectl asks for what the kubeconfig does not say, and has nobody to ask.
+_ASKS = "Please enter "
 _WEBHOOK = "failed calling webhook"  # the server answers, and says so of another one
 _UNKNOWN_USER = re.compile(
     r"(?im)you must be logged in|\(Unauthorized\)|^(error: )?Unauthorized$|getting credentials: "
@@ -96,10 +98,14 @@ class Kubectl:
         stderr = answer.errors if answer.code else ""
         if answer.code < 0:
             raise UnavailableError(Problem(f"{self.program} was killed by signal {-answer.code}"))
-        is_unknown, is_deaf = _UNKNOWN_USER.search(stderr), _WEBHOOK not in stderr and _DEAF.search(stderr)
+        is_asking = stderr and answer.output.startswith(_ASKS.encode())
+        is_unknown = is_asking or _UNKNOWN_USER.search(stderr)
+        is_deaf = _WEBHOOK not in stderr and _DEAF.search(stderr)
         if is_unknown or is_deaf:
             what = "does not accept your credentials" if is_unknown else "cannot be reached"
             reason = stderr.partition("\n")[0].removeprefix("error: ")
+            if is_asking:
+                reason = "the kubeconfig names no user with a certificate, a token or a program for this context"
             hint = f"{self.by_hand('auth', 'whoami')} shows whether it answers"
             raise UnavailableError(Problem(f"the cluster of context {self.context} {what}: {reason}", hint=hint))
         return answer

@@ -16,6 +16,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from hashlib import sha256
+from shlex import quote
 from typing import TypeVar
 
 from packyard.core.bundle import record, reference
@@ -196,7 +197,8 @@ class Index:
         package = self.package(name)
         if package is None:
             near = suggest(name, self.names()) if len(self.shards) <= _NEAR else ""
-            raise InputError(Problem(f"the channel has no package {name!r}", hint=near, missing=name))
+            hint = near or f"packyard list --from {quote(self.store.address if self.store else 'CHANNEL')} shows them"
+            raise InputError(Problem(f"the channel has no package {name!r}", hint=hint, missing=name))
         return package
 
     # Changes.

@@ -28,7 +28,7 @@ from packyard.sharing.index.index import KEY, Index
 from packyard.sharing.index.package import choose
 from packyard.sharing.publishing.publish import Upload, check_place, compare
 from packyard.sharing.publishing.withdrawal import clear
-from packyard.sharing.stores import as_registry, put_all
+from packyard.sharing.stores import as_registry, files_of, put_all
 from packyard.sharing.stores.store import Store, get_or_none, pointing_to_fsck
 from packyard.sharing.trust import provenance
 from packyard.sharing.trust.keys import NOBODY
@@ -90,7 +90,9 @@ def copy(
         before = publisher.commit(target, lambda index: index, before=before)
     known = [(entry, before.known(entry.name).versions.get(entry.version)) for entry in entries]
     gone = {str(entry) for entry, present in known if present and present.removed} - exact
-    missing = {str(each): each for each in entries if str(each) not in gone and not before.lists(each)}
+    own = {each.key for each in entries if before.lists(each)}
+    files = own if as_registry(target) else files_of(target, own)
+    missing = {str(each): each for each in entries if str(each) not in gone and each.key not in files}
 
     def attest(entry: IndexEntry) -> Mapping[str, bytes]:
         if missing[str(entry)].digest != entry.digest:

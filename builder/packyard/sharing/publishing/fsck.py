@@ -31,9 +31,7 @@ from packyard.sharing.stores.store import FOLDER, NotFoundError, Store, TooLongE
 from packyard.sharing.trust import provenance
 from packyard.sharing.trust.keys import NOBODY, Trust
 
-_BRING_BACK = "bring it back from a mirror or a backup, or yank the version"
 _PUBLISH_AGAIN = "publish the package again, which writes it"
-_PROVE_AGAIN = "remove it, and publish the same sources again: packyard publish"
 _LIST_AGAIN = "list again what is sound: packyard fsck CHANNEL --repair"
 _REMOVE = "packyard fsck CHANNEL --repair lists it, if it is whole; with --remove, what is not is removed"
 _OF_BUNDLE = re.compile(r"[^/]+/[^/]+\.tar\.gz(\.[^/]+)?")
@@ -80,7 +78,7 @@ class _Survey:
         except (IntegrityError, TooLongError, NotFoundError) as error:
             kind = kind if key in self.keys else "missing"
             message = "; ".join(problem.message for problem in error.problems)
-            message = "it is listed" if kind == "missing" and key != KEY else message
+            message = "it is listed, and not there" if kind == "missing" and key != KEY else message
             self.findings.append(Finding(kind=kind, key=key, message=message, hint=hint))
 
     def unlisted(self) -> Iterator[str]:
@@ -114,19 +112,27 @@ def check(store: Store, trusted: Trust = NOBODY) -> Iterator[Finding]:
 
 def _check_bundle(survey: _Survey, entry: IndexEntry, trusted: Trust) -> None:
     """Compare what lies in a release with its entry."""
-    store, again = survey.store, f"{_PROVE_AGAIN} {entry.name} --version {entry.version} --to CHANNEL"
-    with survey.noting(entry.key, _BRING_BACK):
+    store = survey.store
+    yank = f"packyard yank {entry} --reason TEXT --from CHANNEL"
+    with survey.noting(entry.key, f"bring it back from a backup, or by packyard copy once it is removed; or: {yank}"):
         data = store.get(entry.key, limit=LIMITS.packed_size)
         entry.digest.verify(data, what=entry.key)
         opened(entry, data)
-    with survey.noting(entry.beside(CHECKSUM), _PUBLISH_AGAIN):
+
+    def again(key: str) -> str:
+        command = (
+            f"publish the same sources again: packyard publish {entry.name} --version {entry.version} --to CHANNEL"
+        )
+        return f"remove it, and {command}" if key in survey.keys else command
+
+    with survey.noting(entry.beside(CHECKSUM), again(entry.beside(CHECKSUM))):
         if not as_registry(store):
             _check_checksum(store, entry)
     proof = next((key for end in provenance.ENDS if (key := entry.beside(end)) in survey.keys), entry.beside(SIGSTORE))
-    with survey.noting(proof, again, "unproved"):
+    with survey.noting(proof, again(proof), "unproved"):
         stated = provenance.check_beside(store, entry, trusted)
         if stated and stated.sbom:
-            with survey.noting(entry.beside(SBOM), again, "unproved"):
+            with survey.noting(entry.beside(SBOM), again(entry.beside(SBOM)), "unproved"):
                 stated.sbom.verify(store.get(entry.beside(SBOM), limit=provenance.LIMIT), what=entry.beside(SBOM))
 
 
@@ -160,7 +166,9 @@ def repair(store: Store, by: Publisher = UNSIGNED, *, is_removing: bool = False)
             packages[name] = _as_recorded(survey, packages[name])
         if not packages:
             raise InputError(Problem("has no bundles and no index", file=store.address, hint="is this a channel?"))
-        return replace(index, listed={}, shards={}, files={}).with_packages(packages.values())
+        repaired = replace(index, listed={}, shards={}, files={}).with_packages(packages.values())
+        is_right = index.data and index == repaired and not survey.findings
+        return index if is_right else repaired
 
     index = by.commit(store, change, before=_before(store, by))
     removed = []

@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from packyard.core.errors import BeyondError, InputError, Problem
+from packyard.core.work.memo import Memo
 from packyard.core.yaml import aliases, strict
 from packyard.core.yaml.document import items as nodes_of
 from packyard.core.yaml.document import walk
@@ -83,8 +84,12 @@ def parse(source: Source) -> list[Object]:
     return [Object.of(node) for node in read(source)]
 
 
-def read(source: Source) -> list[MappingNode]:
-    """Read every object of a file as `parse` does, as nodes."""
+def read(source: Source, memo: Memo | None = None) -> list[MappingNode]:
+    """Read every object of a file as `parse` does, as nodes; once for a memo."""
+    return (memo or Memo()).once(("objects", source.name, source.text), lambda: _read(source))
+
+
+def _read(source: Source) -> list[MappingNode]:
     nodes: list[MappingNode] = []
     for document in aliases.read(source):
         if document.root is not None and not is_null(document.root):

@@ -24,8 +24,9 @@ from packyard.core.errors import BeyondError, InputError, Problem, every, refuse
 from packyard.core.files import regular
 from packyard.core.files.paths import outside
 from packyard.core.kubernetes import kustomization
+from packyard.core.work.memo import Memo
 from packyard.core.yaml import aliases, strict
-from packyard.core.yaml.document import decode, entries, items, only, parse_one, parse_text, scalars
+from packyard.core.yaml.document import decode, entries, items, only, parse_one, parse_shared, scalars
 from packyard.core.yaml.fields import Fields
 from packyard.core.yaml.node import Document, MappingNode, Node, Scalar, Source
 from packyard.core.yaml.span import embedded
@@ -57,6 +58,7 @@ class Budget:
         self.directory = directory
         self._hint = hint
         self._read: dict[Path, bytes] = {}
+        self.memo = Memo()  # of what was parsed, for one build after the other
         self.begin()
 
     def begin(self) -> None:
@@ -112,7 +114,9 @@ class _Reader:
         if leads := outside(folder, file):
             message = f"leads to {leads}, outside of the directory"
             raise InputError(Problem(message, file=str(file), hint="kustomize refuses it as well"))
-        root = parse_one(self.budget.read(file).encode() if data is None else data, str(file)).root
+        memo = self.budget.memo
+        text, kept = (self.budget.read(file).encode(), memo) if data is None else (data, None)
+        root = parse_one(text, str(file), kept).root
         if not isinstance(root, MappingNode):
             raise InputError(Problem("must be a mapping", file=str(file), line=1))
         is_empty = kustomization.is_empty(root)
@@ -126,7 +130,7 @@ class _Reader:
         sources = _sources(file, scalars(root.get("resources")), self.budget)
         return Part(
             folder=os.path.realpath(folder),
-            objects=tuple(("", node) for source in sources for node in objects.read(source)),
+            objects=tuple(("", node) for source in sources for node in objects.read(source, memo)),
             components=tuple(self._components(file.parent, scalars(root.get("components")))),
             generated=tuple(_generated(root, file, self.budget)),
             references=tuple(_references(root, file, self.budget)),
@@ -218,7 +222,7 @@ def _refuse_others(node: Node | None, known: Sequence[str], what: str) -> None:
 def _references(root: MappingNode, file: Path, budget: Budget) -> Iterator[FieldSpec]:
     for node in scalars(root.get("configurations")):
         source = _read_beside(node, file, budget, "configuration")
-        configuration = only(parse_text(source), source.name).root
+        configuration = only(parse_shared(source, budget.memo), source.name).root
         _refuse_others(configuration, _CONFIGURATION, "configuration")
         yield from references.read(configuration) if configuration else ()
 
@@ -236,14 +240,14 @@ def _patches(root: MappingNode, file: Path, budget: Budget) -> Iterator[Patch]:
         node = entry.get("path" if path else "patch")
         assert isinstance(node, Scalar)
         source = _read_beside(node, file, budget, "patch") if path else embedded(node)
-        yield Patch(_document(node, source, source.text if path else text.lstrip()), target, entry)
+        yield Patch(_document(node, source, source.text if path else text.lstrip(), budget.memo), target, entry)
 
 
-def _document(node: Scalar, source: Source, text: str) -> Document:
+def _document(node: Scalar, source: Source, text: str, memo: Memo) -> Document:
     """Return what a patch does, which stands in a source; ``node`` is its place in the kustomization."""
     if text.startswith("[") and not is_json(text):
         raise InputError(node.problem("a patch that begins with [ must be JSON", "write an operation a line"))
-    documents = aliases.read(source)
+    documents = aliases.read(source, memo)
     if len(filled(documents)) > 1:
         message = "several patches in one entry are not supported by packyard's own build"
         raise BeyondError(node.problem(message, HINT))

@@ -8,6 +8,7 @@ from itertools import takewhile
 from pathlib import Path
 
 from packyard.core.files import regular
+from packyard.core.files.tree import Tree
 from packyard.core.kubernetes import kustomization
 
 NAME = "options"
@@ -18,8 +19,9 @@ _WITH = "# packyard: with "
 
 def use_cases(top: str | os.PathLike[str]) -> Iterator[str]:
     """Yield every folder with a kustomization, from the top on, but no option or program, and no hidden folder."""
-    for folder, folders, files in os.walk(top):
-        folders[:] = sorted(name for name in folders if name != NAME and not name.startswith("."))
+    for below, folders, files in Tree(Path(top)).walk():
+        folders[:] = (name for name in folders if name != NAME and not name.startswith("."))
+        folder = os.path.join(top, below) if below else os.fspath(top)
         names = kustomization.names(files.__contains__)
         if names and not _is_program(folder, names[0]):
             yield folder

@@ -15,6 +15,7 @@ from packyard.core.errors import Problem
 from packyard.core.files.tree import Tree
 from packyard.using.options.folder import has_options
 from packyard.using.options.options import Options, find
+from packyard.using.setters import packages
 from packyard.using.setters.definition import Setter
 from packyard.using.setters.krmfile import NAME as KRMFILE
 from packyard.using.setters.krmfile import Krmfile
@@ -90,8 +91,12 @@ def reach(directory: Path, names: Sequence[str], *, recursive: bool, options: Co
     use_cases = [directory / package for package in find_packages(Tree(directory), recursive=recursive, kpt=True)]
     real, package = top_options.real, top_options.package
     on = {*options}.union(*(Options(item, real, package).enabled for item in use_cases if has_options(item)))
+    if not on or packages.own_setters(Path(top_options.shown)).keys().isdisjoint(
+        names
+    ):  # as most names are of the use case
+        return None
     by_name: dict[str, list[str]] = {}
-    for option in _read(top_options, on) if on else ():
+    for option in _read(top_options, on):
         for name in names:
             if option.is_enabled and name in option.setters:
                 by_name.setdefault(name, []).append(option.name)
@@ -108,17 +113,17 @@ def elsewhere(directory: Path, problem: Problem) -> Problem:
     What is missing in a line of a values file stays a problem of that line.
     """
     name = problem.missing
-    known = _switched_off(directory, name) or shipped.replacement(directory, name) if name else None
+    known = switched_off(directory, name) or shipped.replacement(directory, name) if name else None
     return known._replace(file=problem.file, line=problem.line) if known and problem.line else known or problem
 
 
-def _switched_off(directory: Path, name: str) -> Problem | None:
+def switched_off(directory: Path, name: str) -> Problem | None:
     """Say which option has a setter that the use case does not have, as the option is not enabled there."""
     having = [option for option in read_options(directory) if name in option.setters]
     if not having or any(option.is_enabled for option in having):
         return None
     names = " and ".join(repr(option.name) for option in having)
-    message = f"{name} is a setter of the option {names}, which {directory} has not enabled"
+    message = f"{name} is a parameter of the option {names}, which {directory} has not enabled"
     setter = having[0].setters[name]
     return setter.problem(message, f"packyard enable {address.typed(directory)} {having[0].name}")
 
@@ -136,4 +141,4 @@ def _read(options: Options, on: Collection[str]) -> Iterator[OptionSetters]:
 def _part(package: PackageFiles, prefix: str) -> PackageFiles:
     """Return a package with the resources of one folder alone."""
     resources = {path: data for path, data in package.resources.items() if path.startswith(prefix)}
-    return PackageFiles(package.krmfile, resources, package.where, name=package.name)
+    return package._replace(resources=resources)

@@ -13,7 +13,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from glob import glob
 from pathlib import Path
 from shlex import quote
 
@@ -27,6 +26,7 @@ from packyard.using.setters.krmfile import NAME
 from packyard.using.setters.packages import KPTFILE, all_below
 
 _MOST = 12  # named in a message
+_DEEPEST = 3
 
 
 def find(word: str) -> Path | None:
@@ -60,10 +60,12 @@ def below(directory: Path) -> list[str]:
 
 def packages(directory: Path) -> list[str]:
     """Return the packages that are at most three folders below a directory."""
-    here = os.path.normpath(directory)
-    depths = ("*", "*/*", "*/*/*")
-    files = (file for depth in depths for file in glob(f"{depth}/{paths.MANIFEST}", root_dir=here))
-    return sorted(os.path.normpath(f"{here}/{os.path.dirname(file)}") for file in files)
+    packages: list[str] = []
+    for below, names, files in Tree(directory).walk():
+        if below and paths.MANIFEST in files:
+            packages.append(os.path.normpath(directory / below))
+        names[:] = [name for name in names if name[0] != "." and below.count("/") < _DEEPEST - 1]
+    return sorted(packages)
 
 
 def listed(names: Sequence[str], most: int = 4) -> str:
@@ -84,7 +86,8 @@ def refusal(directory: Path, command: str, rest: Sequence[str] = (), *, all_by: 
         lacks, use_cases, remedy = _lacking(directory)
     if not use_cases:
         above = next((parent for parent in directory.resolve().parents if is_one(parent)), None)
-        hint = f"its use case is {os.path.relpath(above)}" if above else "name the directory of a package"
+        missing = "name the directory of a package; packyard get NAME fetches one"
+        hint = f"its use case is {os.path.relpath(above)}" if above else missing
         message = lacks if remedy else "is not a use case, and holds none"
         return InputError(Problem(message, file=str(directory), hint=remedy or hint))
     either = f", or add {all_by} for all" if all_by and len(use_cases) > 1 else ""
@@ -97,7 +100,11 @@ def refusal(directory: Path, command: str, rest: Sequence[str] = (), *, all_by: 
     message = f"{lacks}, but holds {number}: {listed(names, _MOST)}"
     setters = [word.partition("=")[0] for word in rest if command == "set" and not word.startswith("-")]
     fitting = (path for path in use_cases if all(name in shipped.values(Path(path)) for name in setters))
-    named = address.of(Path(next(fitting, use_cases[0])))
+    by_word = {word: path for paths in (use_cases, names) for word, path in zip(paths, use_cases, strict=True)}
+    by_word |= {address.of(Path(path)): path for path in use_cases}
+    meant = next((word for word in rest if word in by_word), "")  # where DIR is not typed first
+    named = address.of(Path(by_word[meant] if meant else next(fitting, use_cases[0])))
+    rest = [word for word in rest if word != meant]
     example = " ".join(("packyard", command, *map(quote, (named, *rest))))
     return InputError(Problem(message, file=str(directory), hint=f"name one: {example}{either}"))
 

@@ -149,7 +149,7 @@ def unknown(
     where = package.where.rstrip("/") or "."
     problem = made_of(name, definitions, where, command)
     if problem is None:
-        message = f"setter {name!r} is not found"
+        message = f"parameter {name!r} is not found"
         hint = suggest(name, names) or f"packyard setters {_typed(where)} lists them"
         problem = Problem(message, hint=hint)
     return problem._replace(file=package.where + package.name, missing=name)
@@ -183,7 +183,7 @@ def _typed(where: str) -> str:
 
 def no_default(setter: Setter) -> Problem:
     """Describe a setter that has no value to go back to."""
-    message = f"setter {setter.name!r} has no default to go back to"
+    message = f"parameter {setter.name!r} has no default to go back to"
     where = setter.file.rpartition("/")[0] or "."
     return setter.problem(message, f"set it: packyard set {_typed(where)} {setter.name}=VALUE")
 

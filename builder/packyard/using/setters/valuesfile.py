@@ -1,7 +1,7 @@
 """A values file: names of setters with what they are set to, and, in the comment that begins it, what it is for.
 
 # Workers with 16 CPUs.
-options: [queue]                   these are enabled; no setter can be called so
+options: [queue]                   these are enabled; no parameter can be called so
 CPU_REQUEST: "14"
 ARGUMENTS: [--verbose, --seed=1]
 """
@@ -44,7 +44,7 @@ def parse(data: bytes, file: str) -> ValuesFile:
     values = read(root, file)
     options = values.pop(OPTIONS, None)
     if options is not None and not options.is_list:
-        raise InputError(options.problem("options must be a list of names", "no setter can be called so"))
+        raise InputError(options.problem("options must be a list of names", "no parameter can be called so"))
     head = root.entries[0].head if root.entries else []
     description = " ".join(comment.text.removeprefix("#").strip() for comment in head)
     return ValuesFile(description, values, tuple(options or ()))

@@ -1,8 +1,8 @@
 """What differs, in words: each change in a sentence, or a sentence for each kind of change.
 
-setter WORKERS: default 2 → 4                               setter WORKERS: default 2 → 4
-Job run: spec.completions 2 → 4 (set by WORKERS)            2 fields changed: Job
-Job run: spec.parallelism 2 → 4 (set by WORKERS)
+parameter WORKERS: default 2 → 4                            parameter WORKERS: default 2 → 4
+Job run: spec.completions 2 → 4 (by WORKERS)                2 fields changed: Job
+Job run: spec.parallelism 2 → 4 (by WORKERS)
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from packyard.core.errors import shown
 from packyard.core.yaml.strict import read_plain
 from packyard.using.upgrade.change import Change
 
+_WORDS = {"setter": "parameter"}  # of users
 _LONGEST = 80  # characters of a value
 
 
@@ -37,7 +38,8 @@ def summary(changes: Sequence[Change]) -> list[str]:
             continue
         of_kind = what in ("field", "object")
         names = dict.fromkeys(change.name.partition(" ")[0] if of_kind else change.name for change in alike)
-        counted = f"{mark}{len(alike)} {what}{'s' * (len(alike) > 1)} {how}: {', '.join(names)}"
+        noun = _WORDS.get(what, what)
+        counted = f"{mark}{len(alike)} {noun}{'s' * (len(alike) > 1)} {how}: {', '.join(names)}"
         sentences.append(counted + (f" ({note})" if note else ""))
     return sentences
 
@@ -48,12 +50,12 @@ def _mark(change: Change) -> str:
 
 def sentence(change: Change) -> str:
     """Say what differs."""
-    word = "" if change.what in ("object", "field") else change.what
+    word = "" if change.what in ("object", "field") else _WORDS.get(change.what, change.what)
     subject = " ".join(filter(None, (word, change.name)))
     if change.path == "required":
         return f"{subject}: {'now' if change.after else 'no longer'} required"
     if change.path:
-        by = f" (set by {change.setter})" if change.setter and change.change != "bound" else ""
+        by = f" (by {change.setter})" if change.setter and change.change != "bound" else ""
         return f"{subject}: {change.path} {_values(change)}{by}"
     if change.what == "setter" and change.change == "added":
         default = "to be set" if change.after is None else f"default {_value(change, change.after)}"
@@ -65,8 +67,8 @@ def _values(change: Change) -> str:
     before, after = (_value(change, value) for value in (change.before, change.after))
     if change.change == "bound":
         if change.after is None:
-            return f"no longer set by {before}"
-        return f"set by {after} now" + ("" if change.before is None else f", not by {before}")
+            return f"is no longer set by {before}"
+        return f"is set by {after} now" + ("" if change.before is None else f", and no longer by {before}")
     if change.change in ("added", "removed"):
         return f"{change.change}: {after if change.change == 'added' else before}"
     return f"{'in another order: ' if change.change == 'reordered' else ''}{before} → {after}"

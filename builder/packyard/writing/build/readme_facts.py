@@ -11,7 +11,7 @@ from types import SimpleNamespace as Row
 
 from packyard.core.bundle.manifest import Manifest, ShippedUseCase
 from packyard.core.kubernetes import images, operators, pods
-from packyard.core.kubernetes.lenient import labels_of, name_of, text
+from packyard.core.kubernetes.lenient import labels_of, mapping, name_of, text
 from packyard.using.setters.definition import Setter
 from packyard.writing.source import sentence
 from packyard.writing.source.compose import Composed, ComposedPackage
@@ -52,6 +52,7 @@ def context(
         "folder": folder,
         "leaf": leaf,
         "use_cases": use_cases,
+        "namespaces": sorted({name for use_case in use_cases for name in use_case.namespaces}),
         "kinds": {kind for use_case in use_cases for kind, _ in use_case.objects},
         "names": {row.name for use_case in use_cases for row in use_case.setters},
         "containers": {name for use_case in use_cases for name in use_case.containers},
@@ -73,6 +74,7 @@ def _use_case(item: Composed, objects: Sequence[Mapping[str, object]], described
     all_pods = pods.find_all(objects)
     labels = (labels_of(pod.template) for pod in all_pods if pod.template)
     setters = list(item.definitions.setters.values())
+    named = {text(mapping(value.get("metadata")).get("namespace")) for value in objects} - {""}
     return Row(
         path=item.use_case.path,
         name=item.use_case.name,
@@ -80,6 +82,7 @@ def _use_case(item: Composed, objects: Sequence[Mapping[str, object]], described
         setters=setters,
         required=[setter for setter in setters if setter.required],
         objects=item.objects,
+        namespaces=[item.use_case.namespace] if item.use_case.namespace else sorted(named),
         names={text(item.get("kind")): name_of(item) for item in reversed(objects)},
         beside=item.beside,
         requirements=list(described.requires),

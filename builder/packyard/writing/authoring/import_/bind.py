@@ -11,7 +11,7 @@ A field that has another text than its comment yields then is bound no more, and
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 
 from packyard.core.errors import InputError
 from packyard.core.yaml.document import scalars, walk
@@ -44,13 +44,18 @@ _DRIFTED = (
 
 
 def bind(
-    documents: Sequence[Document], krmfile: Krmfile | None, notes: list[Note]
+    documents: Sequence[Document], krmfiles: Sequence[Krmfile], notes: list[Note]
 ) -> tuple[list[list[Edit]], dict[str, Definition]]:
-    """Return the edits of each document, and the definitions that its comments reach; what it meets is noted."""
+    """Return the edits of each document, and the definitions that its comments reach; what it meets is noted.
+
+    A name is what the last of ``krmfiles`` that has it says.
+    """
     edits: list[list[Edit]] = [[] for _ in documents]
     known, bound = kpt.read(documents, edits, notes)
     notes += [note for document in documents for note in _placeholders(document)]
-    own = meaning.read(krmfile, notes) if krmfile else Definitions()
+    own = Definitions()
+    for read in (meaning.read(krmfile, notes) for krmfile in krmfiles):
+        own = Definitions({**own.setters, **read.setters}, {**own.substitutions, **read.substitutions})
     bindings = [(number, each) for number, document in enumerate(documents) for each in fields.find(document)]
     faults = [_fault(binding, own) for _, binding in bindings]
     pairs = list(zip(bindings, faults, strict=True))
@@ -68,13 +73,17 @@ def bind(
             edits[number].append(place.take_out(documents[number].source, binding.comment))
             notes.append(fault)
     known = Definitions({**known.setters, **own.setters}, {**known.substitutions, **own.substitutions})
-    needed = meaning.reached(bound, known)
-    file = krmfile.source.name if krmfile else ""
-    unused = tuple(f"{file}: {name}" for name in sorted({*own.setters, *own.substitutions} - needed.keys()))
-    notes += [Note(LOST, *_UNUSED, unused)] if unused else []
-    if krmfile and krmfile.root.get("rules") is not None:
-        notes.append(Note(LOST, "rules between setters", "write them into the Krmfile of the package", (file,)))
-    return edits, needed
+    return edits, meaning.reached(bound, known)
+
+
+def left(krmfile: Krmfile, used: Collection[str]) -> Iterator[Note]:
+    """Name what a Krmfile has, and no field needs."""
+    file, known = krmfile.source.name, krmfile.definitions
+    unused = tuple(f"{file}: {name}" for name in sorted({*known.setters, *known.substitutions} - {*used}))
+    if unused:
+        yield Note(LOST, *_UNUSED, unused)
+    if krmfile.root.get("rules") is not None:
+        yield Note(LOST, "rules between setters", "write them into the Krmfile of the package", (file,))
 
 
 def _placeholders(document: Document) -> Iterator[Note]:

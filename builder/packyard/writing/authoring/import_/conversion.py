@@ -8,26 +8,40 @@ from pathlib import Path
 from posixpath import basename
 from typing import NamedTuple
 
-from packyard.core.errors import InputError, Problem, refuse
+from packyard.core.errors import BeyondError, InputError, Problem, refuse
 from packyard.core.files.paths import WORKSPACE
 from packyard.core.kubernetes.lenient import mapping, name_of, text
 from packyard.core.yaml.content import Text, Tree, double, in_brackets
 from packyard.using.options.folder import PROGRAMS
 from packyard.using.setters.definition import Setter
 from packyard.writing.authoring import skeleton
-from packyard.writing.authoring.import_ import upstream, use_cases
-from packyard.writing.authoring.import_.meaning import GIVEN, krmfile
+from packyard.writing.authoring.import_ import bind, part, use_cases, values
+from packyard.writing.authoring.import_.meaning import GIVEN, Definition, krmfile
 from packyard.writing.authoring.import_.meaning import text as definition_text
 from packyard.writing.authoring.import_.note import DOUBTFUL, LOST, Note
-from packyard.writing.authoring.import_.upstream import Build, Part, Upstream, UseCase
+from packyard.writing.authoring.import_.part import BUILT, Part
+from packyard.writing.authoring.import_.upstream import Build, Upstream, UseCase
 from packyard.writing.source import compose, package, program, workspace
 from packyard.writing.source.package import NAME
 from packyard.writing.source.workspace import Workspace
 
 _PATCHED = (
-    "fields that no part has: patches write what they change, and built.yaml what they add",
+    "fields that no part has: setters of package.yaml and patches write what they change, and built.yaml what they add",
     "look into the folder behind each line, and make setters of what users are to change",
 )
+_FROZEN = (
+    "generators that no part has: built.yaml has what they made, and no file of theirs is left",
+    "change it there; a hash behind its name does not follow any more",
+)
+_NOT_BUILT = "use cases that kustomize does not build", "mend them, and import again, or do without"
+
+
+class _Trial(NamedTuple):
+    """By the paths of use cases what is wrong, and of those that compose the objects, and values of setters."""
+
+    faults: dict[str, Sequence[Problem]]
+    others: dict[str, Sequence[object]]
+    values: dict[str, Mapping[str, str]]
 
 
 class Imported(NamedTuple):
@@ -42,20 +56,24 @@ class Imported(NamedTuple):
 def of_folder(here: Workspace, name: str, folder: Path, build: Build) -> Imported:
     """Return a package of the use cases that a folder holds.
 
-    A use case whose parts compose to something else than kustomize builds gets patches; one that does not compose, or
-    not to that, is taken as it is built.
+    A use case whose parts compose to something else than kustomize builds gets values of its setters, then patches; one
+    that does not compose, or not to that, is taken as it is built.
     """
     _check_name(here, name)
     source = Upstream(folder, build)
     paths = _paths(here, source)
     as_built: dict[str, str] = {}
     composed: dict[str, Sequence[object]] = {}
+    given: dict[str, Mapping[str, str]] = {}
     while True:
         taken = _take(source, paths, as_built, composed)
-        files = _files(name, taken)
-        faults, others = _faults(here, name, taken, files, build)
+        files = _files(name, taken, given)
+        faults, others, new = _faults(here, name, taken, files, build)
         if not faults:
             break
+        if new := {path: given_values for path, given_values in new.items() if given_values and path not in given}:
+            given |= new
+            continue
         if faults.keys() <= as_built.keys():
             refuse(problem for problems in faults.values() for problem in problems)
         unclear = {path: problems for path, problems in faults.items() if path in composed or path not in others}
@@ -63,12 +81,15 @@ def of_folder(here: Workspace, name: str, folder: Path, build: Build) -> Importe
         firsts = {path: source.original(problems[0], _parts(taken)) for path, problems in unclear.items()}
         as_built |= {path: str(problem._replace(hint="")) for path, problem in firsts.items()}
     _check_free(here, dict.fromkeys(path.rpartition("/")[0] for path in files))
-    patched: dict[str, list[str]] = {}
+    patched: dict[tuple[tuple[str, str], str], list[str]] = {}
     for use_case in (use_case for use_case in taken if use_case.path in composed.keys() - as_built.keys()):
-        for line in dict.fromkeys(line for part in use_case.part.all() for line in part.beyond):
-            patched.setdefault(line, []).append(use_case.part.folder)
-    source.notes += [Note(DOUBTFUL, *_PATCHED, (f"{line} ({', '.join(at)})",)) for line, at in patched.items()]
-    notes = [note.below(f"{folder}/") for note in (*source.notes, *source.left())]
+        for each in use_case.part.all():
+            for line in each.beyond:
+                is_frozen = BUILT in each.files and "Generator" in line
+                patched.setdefault((_FROZEN if is_frozen else _PATCHED, line), []).append(use_case.part.folder)
+    for (what, line), at in patched.items():
+        source.notes.append(Note(DOUBTFUL, *what, (f"{line} ({', '.join(dict.fromkeys(at))})",)))
+    notes = source.all_notes()
     of_package = "what the package does", "say it in a sentence, for lists and the README"
     notes.append(Note(DOUBTFUL, *of_package, (f"packages/{name}/{package.DESCRIPTION}",)))
     return Imported(name, files, sorted(paths[use_case.folder] for use_case in taken), notes)
@@ -86,71 +107,98 @@ def _paths(here: Workspace, source: Upstream) -> dict[str, str]:
 def _take(
     source: Upstream, paths: Mapping[str, str], as_built: Mapping[str, str], composed: Mapping[str, Sequence[object]]
 ) -> list[UseCase]:
-    """Take use cases, or refuse all that cannot be taken; those without an object are left out, unless all are."""
+    """Take use cases; those that kustomize does not build and those without an object are left out, unless all are."""
     source.begin()
     taken: list[UseCase] = []
-    problems: list[Problem] = []
+    problems: dict[str, Sequence[Problem]] = {}
     for folder, path in paths.items():
         try:
             taken.append(source.use_case(folder, path, as_built.get(path, ""), composed.get(path)))
+        except BeyondError:
+            raise
         except InputError as error:
-            problems += error.problems
-    refuse(dict.fromkeys(problems))
+            problems[path] = error.problems
+    refuse(dict.fromkeys(problem for some in problems.values() if not taken for problem in some))
     filled = [use_case for use_case in taken if use_case.objects]
     refuse(Problem("holds no object", file=source.sources.shown(use_case.folder)) for use_case in taken if not filled)
-    places = tuple(source.sources.shown(use_case.folder) for use_case in taken if not use_case.objects)
-    source.notes += [Note(LOST, "use cases without an object", "nothing", places)] if places else []
-    for part in _parts(filled):
-        part.bind(source.notes)
+    empty = tuple(source.sources.shown(use_case.folder) for use_case in taken if not use_case.objects)
+    source.notes += [Note(LOST, "use cases without an object", "nothing", empty)] if empty else []
+    refused = tuple(f"{path}: {_first_line(some[0])}" for path, some in problems.items())
+    source.notes += [Note(LOST, *_NOT_BUILT, refused)] if refused else []
+    parts = _parts(filled)
+    for each in parts:
+        each.bind(source.notes)
+        users = [use_case.part for use_case in filled if any(below is each for below in use_case.part.all())]
+        for config_map in [name for name in each.generated if all(name in user.deleted for user in users)]:
+            each.drop(config_map)
+            for user in users:
+                user.kept["patches"].remove(user.deleted[config_map])
+    used: dict[str, set[str]] = {}
+    krmfiles = {file.source.name: file for each in parts for file in each.krmfiles}
+    for each in parts:
+        for file in each.krmfiles:
+            used.setdefault(file.source.name, set()).update(each.defined)
+    source.notes += [note for path, names in used.items() for note in bind.left(krmfiles[path], names)]
     return filled
 
 
+def _first_line(problem: Problem) -> str:
+    """Return what is wrong, without warnings of kustomize."""
+    lines = str(problem).splitlines()
+    return next((line.strip() for line in lines if line.startswith("Error:")), lines[0])
+
+
 def _parts(taken: Iterable[UseCase]) -> list[Part]:
-    return list({id(part): part for use_case in taken for part in use_case.part.all()}.values())
+    return list({id(each): each for use_case in taken for each in use_case.part.all()}.values())
 
 
-def _files(name: str, taken: Sequence[UseCase]) -> dict[str, bytes]:
-    """Return the files of a workspace by their paths; what all parts define alike stands beside package.yaml."""
+def _files(name: str, taken: Sequence[UseCase], given: Mapping[str, Mapping[str, str]]) -> dict[str, bytes]:
+    """Return the files of a workspace by their paths; what all parts define alike stands beside package.yaml.
+
+    So does what one Krmfile defines for all: a use case whose fields have another value gives it.
+    """
     parts = _parts(taken)
-    upstream.name(parts, name.removesuffix("-k8s"))
-    texts: dict[str, set[str]] = {}
-    for definition in (definition for part in parts for definition in part.defined.values()):
-        texts.setdefault(definition.name, set()).add(definition_text(definition))
+    part.name(parts, name.removesuffix("-k8s"))
+    shared: dict[str, Definition] = {}
+    several: set[str] = set()
+    for definition in (definition for each in parts for definition in each.defined.values()):
+        if not _is_alike(shared.setdefault(definition.name, definition), definition):
+            several.add(definition.name)
     files: dict[str, bytes] = {}
-    for part in parts:
-        written = part.write(f"{basename(part.folder)} of {name}.")
-        own = [definition for key, definition in part.defined.items() if len(texts[key]) > 1]
+    for each in parts:
+        written = each.write(f"{basename(each.folder)} of {name}.")
+        own = [definition for key, definition in each.defined.items() if key in several]
         written |= {"Krmfile": krmfile(own)} if own else {}
-        files |= {f"{part.folder}/{file}": data for file, data in written.items()}
-    tree = {use_case.path: _use_case(use_case) for use_case in taken}
+        files |= {f"{each.folder}/{file}": data for file, data in written.items()}
+    tree = {use_case.path: _use_case(use_case, given.get(use_case.path, {})) for use_case in taken}
     begun = skeleton.write(name, tree, setters={})
     files |= {f"packages/{name}/{path}": data for path, data in begun.items()}
-    shared = {key: definition for part in parts for key, definition in part.defined.items() if len(texts[key]) == 1}
-    if shared:
-        files[f"packages/{name}/Krmfile"] = krmfile(shared.values())
+    if definitions := [definition for key, definition in shared.items() if key not in several]:
+        files[f"packages/{name}/Krmfile"] = krmfile(definitions)
     return files
 
 
-def _use_case(use_case: UseCase) -> Tree:
+def _is_alike(first: Definition, second: Definition) -> bool:
+    """Say whether one definition is enough: what two parts have of one place may differ by its value."""
+    if isinstance(first, Setter) and isinstance(second, Setter) and first[-2:] == second[-2:]:
+        first, second = (each._replace(value="", required=False) for each in (first, second))
+    return definition_text(first) == definition_text(second)
+
+
+def _use_case(use_case: UseCase, given: Mapping[str, str]) -> Tree:
     says: dict[str, Tree] = {"base": Text(basename(use_case.part.folder))}
     if use_case.part.namespace:
         says["namespace"] = Text(use_case.part.namespace)
-    defined = {key: definition for part in use_case.part.all() for key, definition in part.defined.items()}
-    setters = (setter for key in GIVEN if isinstance(setter := defined.get(key), Setter))
-    if values := {setter.name: double(setter.value) for setter in setters}:
+    defined = {key: definition for each in use_case.part.all() for key, definition in each.defined.items()}
+    setters = (setter for key in (*GIVEN, *given) if isinstance(setter := defined.get(key), Setter))
+    if values := {setter.name: double(given.get(setter.name, setter.value)) for setter in setters}:
         says["setters"] = values
     return in_brackets(says)
 
 
-def _faults(
-    here: Workspace, name: str, taken: Sequence[UseCase], files: Mapping[str, bytes], build: Build
-) -> tuple[dict[str, Sequence[Problem]], dict[str, Sequence[object]]]:
-    """Compose all use cases in a workspace of its own, and say by their paths which are not what was there.
-
-    Return the objects of those that compose to others, too.
-    """
-    faults: dict[str, Sequence[Problem]] = {}
-    others: dict[str, Sequence[object]] = {}
+def _faults(here: Workspace, name: str, taken: Sequence[UseCase], files: Mapping[str, bytes], build: Build) -> _Trial:
+    """Compose all use cases in a workspace of its own, and say by their paths which are not what was there."""
+    trial = _Trial({}, {}, {})
     head = f"apiVersion: packyard/v1\nkind: Workspace\nname: imported\nprefix: {here.prefix}\nlicense: {WORKSPACE}\n"
     with tempfile.TemporaryDirectory() as root:
         folder = Path(root)
@@ -164,13 +212,19 @@ def _faults(
                 _put(folder / "built" / file.path, composed.files)
                 _put(folder / "built" / PROGRAMS, program.files(own.sources, [composed.sources]))
                 built = build(folder / "built" / file.path)
-                objects = upstream.objects_of(built, file.path)
+                objects = part.objects_of(built, file.path)
                 if differences := list(_differences(file, objects)):
-                    faults[file.path], others[file.path] = differences, objects
+                    trial.faults[file.path], trial.others[file.path] = differences, objects
+                    trial.values[file.path] = values.find(composed, file.objects)
             except InputError as error:
-                mapped = error.mapped(lambda problem: problem._replace(file=problem.file.removeprefix(f"{root}/")))
-                faults[file.path] = mapped.problems
-    return faults, others
+                trial.faults[file.path] = error.mapped(lambda problem: _without(problem, f"{root}/")).problems
+    return trial
+
+
+def _without(problem: Problem, folder: str) -> Problem:
+    """Return a problem without a folder that is there for a moment."""
+    message, file, hint = (each.replace(folder, "") for each in (problem.message, problem.file, problem.hint))
+    return problem._replace(message=message, file=file, hint=hint)
 
 
 def _put(folder: Path, files: Mapping[str, bytes]) -> None:

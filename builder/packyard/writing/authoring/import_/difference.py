@@ -5,16 +5,17 @@
                                   patch: |
                                     - {op: add, path: /metadata/name, value: dev-web}
 
-Objects are matched by their kind, and the name that the other one's contains.
+Objects are matched by their kind, and the name that the other one's contains. The hash behind the name of a generated
+ConfigMap follows from its data, so that no patch says it.
 """
 
 from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
-from packyard.core.kubernetes.lenient import mapping, name_of, type_of
+from packyard.core.kubernetes.lenient import Object, mapping, name_of, type_of
 from packyard.core.yaml import make
 from packyard.core.yaml.content import Text, Tree, block, in_brackets
 from packyard.core.yaml.node import Item
@@ -25,35 +26,80 @@ from packyard.writing.authoring import schemafile
 _Path = tuple[str | int, ...]
 
 
-def patches(composed: Sequence[object], built: Sequence[object]) -> tuple[list[Item], list[object]]:
-    """Return what makes objects of parts those that kustomize builds, and which of these have none to be made of."""
-    new, matched = [*built], dict[int, object]()
-    for item in sorted(map(mapping, composed), key=lambda item: -len(name_of(item))):
-        if match := _match(item, new):
-            new = [value for value in new if value is not match]
-            matched[id(item)] = match
-    items = [_patch(mapping(item), mapping(matched.get(id(item)))) for item in composed]
-    return [item for item in items if item], new
+class Difference(NamedTuple):
+    """Patches, and by the name of a generated ConfigMap the one that takes it out; what is ``added``, by its number.
+
+    ``names`` has what generated ConfigMaps are called before kustomize puts a hash behind their names.
+    """
+
+    patches: list[Item]
+    deleted: dict[str, Item]
+    added: dict[int, Object]
+    names: dict[str, str]
 
 
-def _match(item: Mapping[str, object], built: Sequence[object]) -> Mapping[str, object] | None:
-    """Return what kustomize makes of an object; a ConfigMap with a hash in its name is renamed by nobody."""
-    name, is_hashed = name_of(item), name_of(item) != _name(item)
-    candidates = [value for value in map(mapping, built) if type_of(value) == type_of(item) and name in name_of(value)]
-    if is_hashed:
-        candidates = [value for value in candidates if name_of(value) == name]
-    return min(candidates, key=lambda value: (len(name_of(value)), len([*_operations(item, value, ())])), default=None)
+def find(composed: Sequence[object], built: Sequence[object], namespace: str) -> Difference:
+    """Return what makes objects of parts those that kustomize builds."""
+    known = _generated(composed)
+    again = {name: plain for name, plain in _generated(built).items() if plain in known.values()}
+    names = {**_generated(built, namespace), **again, **known}
+    items, added = _renamed(composed, names), dict(enumerate(_renamed(built, names)))
+    own = [_is_config_map(item) and name_of(item) in known.values() for item in items]
+    matched: dict[int, Object] = {}
+    for number in sorted(range(len(items)), key=lambda number: -len(name_of(items[number]))):
+        match = match_of(items[number], added, is_renamed=not own[number])
+        if match is not None:
+            matched[number] = added.pop(match)
+    patches = {number: _patch(item, matched.get(number, {})) for number, item in enumerate(items)}
+    made = {number: patch for number, patch in patches.items() if patch}
+    deleted = {name_of(items[number]): patch for number, patch in made.items() if own[number] and number not in matched}
+    return Difference([*made.values()], deleted, added, names)
 
 
-def _name(item: Any) -> str:
-    """Return the name of an object before kustomize put a hash behind it."""
-    name: str = name_of(item)
-    return name.removesuffix(f"-{generator.suffix(item)}") if item.get("kind") == "ConfigMap" else name
+def match_of(item: Object, built: Mapping[int, Object], *, is_renamed: bool = True) -> int | None:
+    """Return the number of what kustomize makes of an object: its name may be longer, unless it is not ``renamed``."""
+    name = name_of(item)
+    numbers = [number for number, value in built.items() if type_of(value) == type_of(item) and name in name_of(value)]
+    if not is_renamed:
+        numbers = [number for number in numbers if name_of(built[number]) == name]
+    lengths = {
+        number: (len(name_of(built[number])), len([*_operations(item, built[number], ())])) for number in numbers
+    }
+    return min(numbers, key=lengths.__getitem__, default=None)
 
 
-def _patch(item: Mapping[str, object], built: Mapping[str, object]) -> Item | None:
+def _is_config_map(item: Object) -> bool:
+    return item.get("kind") == "ConfigMap"
+
+
+def _generated(items: Sequence[object], namespace: str | None = None) -> dict[str, str]:
+    """Return the names of ConfigMaps with a hash, without it; with a namespace, of those that a part can generate."""
+    names: dict[str, str] = {}
+    for item in filter(_is_config_map, map(mapping, items)):
+        name, metadata = name_of(item), mapping(item.get("metadata"))
+        plain = name.removesuffix(f"-{generator.suffix(item)}")
+        fits = metadata.get("namespace", "") in ("", namespace) and not metadata.keys() - {
+            "name",
+            "namespace",
+            "labels",
+        }
+        if plain != name and (namespace is None or (fits and item.get("data") and "immutable" not in item)):
+            names[name] = plain
+    return names
+
+
+def _renamed(value: Any, names: Mapping[str, str]) -> Any:
+    """Return a value with other names in it."""
+    if isinstance(value, dict):
+        return {key: _renamed(below, names) for key, below in value.items()}
+    if isinstance(value, list):
+        return [_renamed(below, names) for below in value]
+    return names.get(value, value) if isinstance(value, str) else value
+
+
+def _patch(item: Object, built: Object) -> Item | None:
     """Return the patch that makes one object of another, or takes it out where there is none."""
-    kind, name = Text(str(item.get("kind"))), Text(_name(item))
+    kind, name = Text(str(item.get("kind"))), Text(name_of(item))
     version, metadata = Text(str(item.get("apiVersion"))), in_brackets({"name": name})
     tree: Tree = {"$patch": "delete", "apiVersion": version, "kind": kind, "metadata": metadata}
     if built:

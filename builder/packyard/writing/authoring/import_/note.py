@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import reduce
 
 LOST, DOUBTFUL = "lost", "doubtful"
 
@@ -17,9 +18,10 @@ class Note:
     todo: str
     cases: tuple[str, ...] = ()
 
-    def below(self, folder: str) -> Note:
-        """Return the note with its places as they stand below a folder."""
-        return replace(self, cases=tuple(case.removeprefix(folder) for case in self.cases))
+    def with_paths(self, paths: Mapping[str, str]) -> Note:
+        """Return the note with paths that begin otherwise."""
+        cases = (reduce(lambda text, path: text.replace(*path), paths.items(), case) for case in self.cases)
+        return replace(self, cases=tuple(cases))
 
 
 def joined(notes: Iterable[Note]) -> list[Note]:

@@ -14,43 +14,39 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cache
 from pathlib import Path, PurePosixPath
-from posixpath import basename, join, normpath, relpath
+from posixpath import basename, commonpath, join, normpath, relpath
 
 from packyard.core.errors import InputError, Problem, every, refuse
 from packyard.core.kubernetes import kustomization
 from packyard.core.kubernetes.kinds import is_local
-from packyard.core.yaml import layout, make, proof
-from packyard.core.yaml.document import entries, parse_text, source_of, walk
+from packyard.core.yaml import make, proof
+from packyard.core.yaml.document import entries, source_of, walk
 from packyard.core.yaml.edit import Edit, exchange
-from packyard.core.yaml.node import Comment, Document, Entry, Item, MappingNode, Node, Scalar, SequenceNode, Source
+from packyard.core.yaml.node import Document, Item, MappingNode, Node, Scalar, SequenceNode, Source
 from packyard.core.yaml.sources import Sources
 from packyard.core.yaml.span import embedded
-from packyard.core.yaml.values import double_quoted, is_null, to_value
+from packyard.core.yaml.values import double_quoted, is_null
 from packyard.using.kustomize import generator, selector
 from packyard.using.setters.krmfile import NAME as KRMFILE
-from packyard.using.setters.krmfile import Krmfile, parse_krmfile
+from packyard.using.setters.krmfile import parse_krmfile
 from packyard.using.setters.packages import DEFINITIONS, KPTFILE
-from packyard.writing.authoring.import_ import difference, kpt, use_cases
-from packyard.writing.authoring.import_.bind import bind
-from packyard.writing.authoring.import_.meaning import Definition
+from packyard.writing.authoring.import_ import use_cases
 from packyard.writing.authoring.import_.note import LOST, Note
-from packyard.writing.authoring.import_.use_cases import kustomizations
+from packyard.writing.authoring.import_.part import BUILT, GENERATED, Part, documents, listing, objects_of, plain
+from packyard.writing.authoring.import_.use_cases import holds, kustomizations
 from packyard.writing.source import transformers
-from packyard.writing.source.package import slug
 
 #: Builds a folder as kustomize does: YAML.
 Build = Callable[[Path], bytes]
 _Known = Mapping[str, "Mapping[str, None] | None"]
 
-_BASES, _OVERLAYS = "bases", "overlays/programs"
-_BUILT = "built.yaml"
 _AS_BUILT = "kustomizations that packyard does not compose, taken as kustomize builds them"
 _MERGES = "patchesStrategicMerge"
 _OF_PATCHES = ("patches", _MERGES, "patchesJson6902")
-_GENERATED, _DEFAULTS = "configMapGenerator", "generatorOptions"
+_DEFAULTS = "generatorOptions"
 #: What the items of a part's lists may say, and what is below that.
 _PATCH: _Known = dict.fromkeys(("path", "patch", "target"))
 _KEPT: Mapping[str, _Known] = {
@@ -58,77 +54,12 @@ _KEPT: Mapping[str, _Known] = {
     "replacements": {"source": None, "path": None, "targets": dict.fromkeys(("select", "fieldPaths"))},
     "labels": {"pairs": None},
     "images": dict.fromkeys(("name", "newName", "newTag", "digest")),
-    _GENERATED: {**dict.fromkeys(generator.KEYS), "options": dict.fromkeys(generator.OPTIONS)},
+    GENERATED: {**dict.fromkeys(generator.KEYS), "options": dict.fromkeys(generator.OPTIONS)},
 }
 
 
 class _BeyondPartError(Exception):
     """A part cannot be made of a kustomization, or of what it says."""
-
-
-@dataclass(slots=True)
-class Part:
-    """A base or a component: what it builds on, its own files, and what its kustomization says beside."""
-
-    source: str
-    kind: str = "Kustomization"
-    folder: str = ""  # in the workspace, once it is named
-    resources: list[Part] = field(default_factory=list)
-    components: list[Part] = field(default_factory=list)
-    files: dict[str, bytes] = field(default_factory=dict)
-    documents: dict[str, list[Document]] = field(default_factory=dict)
-    inline: list[tuple[Entry, Document]] = field(default_factory=list)  # patches in its kustomization
-    listed: list[Item] = field(default_factory=list)
-    kept: dict[str, list[Item]] = field(default_factory=dict)  # patches and what else its kustomization lists
-    beyond: list[str] = field(default_factory=list)  # what its kustomization says and no part can
-    namespace: str = ""  # of a use case
-    head: Sequence[Comment] = ()
-    krmfile: Krmfile | None = None
-    kptfile: Source | None = None
-    defined: dict[str, Definition] = field(default_factory=dict)
-
-    def all(self) -> Iterator[Part]:
-        """Yield all that it builds on, and the part itself."""
-        for part in (*self.resources, *self.components):
-            yield from part.all()
-        yield self
-
-    def read(self) -> list[Document]:
-        """Return what may have bound fields."""
-        return [*(each for some in self.documents.values() for each in some), *(each for _, each in self.inline)]
-
-    def bind(self, notes: list[Note]) -> None:
-        """Write setter comments into its files, and take the definitions that these reach."""
-        edits, self.defined = bind(self.read(), self.krmfile, notes)
-        left = iter(edits)
-        for path, documents in self.documents.items():
-            own = [edit for _ in documents for edit in next(left)]
-            source = documents[0].source if documents else None
-            if source and own:
-                self.files[path] = proof.apply_to_file(self.files[path], source, own, documents) or self.files[path]
-        for entry, document in self.inline:
-            if own := next(left):
-                entry.value = make.literal(proof.apply_to_text(document.source, own, [document]).lstrip("\n"), "")
-        if self.kptfile:
-            notes += kpt.functions(self.kptfile)
-
-    def amend(self, patches: Sequence[Item], objects: Sequence[Node | None]) -> None:
-        """Add patches behind its own, and objects."""
-        if objects:
-            self.files[_BUILT] = b"---\n".join(layout.write(root) for root in objects if isinstance(root, MappingNode))
-            self.listed.append(_listing(_BUILT))
-        self.kept["patches"] += patches
-
-    def write(self, says: str) -> dict[str, bytes]:
-        """Return its files; ``says`` is what it is, where its author says nothing."""
-        root = make.mapping("", {"apiVersion": kustomization.VERSIONS[self.kind], "kind": self.kind})
-        listed = [_listing(relpath(part.folder, self.folder)) for part in self.resources]
-        listed += [make.like(item, make.clone) for item in self.listed]
-        components = [_listing(relpath(part.folder, self.folder)) for part in self.components]
-        for key, items in {"resources": listed, "components": components, **self.kept}.items():
-            root.entries += [make.entry(key, make.sequence("", items))] if items else []
-        head = self.head or [Comment(f"# {says}", 0, 0, own_line=True)]
-        return {kustomization.FILE: layout.write(root, head=head), **self.files}
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,12 +80,15 @@ class Upstream:
         self.folders = self._leaves()
         self._wide, self._below = Sources(Path("/")), os.path.relpath(folder.resolve(), "/")
         self._text = cache(lambda below: build(folder / below))
+        self._objects = cache(lambda below: objects_of(self._text(below), f"{self.sources.shown(below)} as built"))
+        self._folders = self._reached()
+        self._top = commonpath([self._below, *self._folders])
         self.begin()
 
     def begin(self) -> None:
         """Take nothing yet."""
         self.notes: list[Note] = []
-        self._taken: dict[tuple[str, str], Part | None] = {}
+        self._taken: dict[tuple[str, str], Part] = {}
 
     def use_case(self, folder: str, path: str, fault: str = "", composed: Sequence[object] | None = None) -> UseCase:
         """Take a use case; with a fault of the parts that it was made of, as it is built.
@@ -163,16 +97,13 @@ class Upstream:
         """
         if not kustomizations(self.sources, folder):
             return self._of_manifests(folder, path)
-        text, place = self._text(folder), self._place(folder)
-        objects = objects_of(text, f"{self.sources.shown(folder)} as built")
+        text, place, objects = self._text(folder), self._place(folder), self._objects(folder)
         try:
             if fault:
                 raise _BeyondPartError(fault)
             part = self._copy(place, "Kustomization", is_leaf=True)
             if composed is not None:
-                patches, new = difference.patches(composed, objects)
-                pairs = zip(_documents(source_of(proof.rewrite(text, "", _plain), "")), objects, strict=True)
-                part.amend(patches, [document.root for document, value in pairs if any(value is each for each in new)])
+                part.amend(composed, documents(source_of(proof.rewrite(text, "", _indicated), "")))
         except _BeyondPartError as error:
             part = self._of_text(place, text, str(error))
         return UseCase(folder, path, part, objects)
@@ -181,13 +112,19 @@ class Upstream:
         """Return a problem of a part by what was imported; by the folder alone where the part is written anew."""
         for part in parts:
             file = problem.file.removeprefix(f"{part.folder}/")
-            if file in part.files and file != _BUILT:
+            if file in part.files and file != BUILT:
                 return problem._replace(file=self._shown(join(part.source, file)))
-            if file in (kustomization.FILE, _BUILT):
+            if file in (kustomization.FILE, BUILT):
                 return problem._replace(file=self._shown(part.source), line=0, column=0)
         return problem
 
-    def left(self) -> Iterator[Note]:
+    def all_notes(self) -> list[Note]:
+        """Return the notes, with paths as they stand below the folder."""
+        above, shown = relpath(self._top, self._below), f"{self.sources.shown('')}/"
+        paths = {f"/{self._below}/": "", shown: "", **({} if above == "." else {f"/{self._top}/": f"{above}/"})}
+        return [note.with_paths(paths) for note in (*self.notes, *self._left())]
+
+    def _left(self) -> Iterator[Note]:
         """Find files that were not read: they are in no use case, nor in what one builds on; a whole folder is one."""
         read = {*self._wide.inputs, *self._named()}
         above = {folder for path in read for folder in map(str, PurePosixPath(path).parents)}
@@ -200,14 +137,21 @@ class Upstream:
 
     def _named(self) -> Iterator[str]:
         """Yield the files that kustomizations name, and those of what they build on."""
+        for folder in self._folders:
+            for file in kustomizations(self._wide, folder):
+                nodes = walk(use_cases.root(self._wide, file))
+                texts = (node.value.rpartition("=")[2] for node in nodes if isinstance(node, Scalar))
+                yield from (file, *(normpath(join(folder, text)) for text in texts))
+
+    def _reached(self) -> list[str]:
+        """Return the folders of use cases, and those that they build on."""
         folders = [*map(self._place, self.folders)]
         for folder in folders:
             for file in kustomizations(self._wide, folder):
-                root = use_cases.root(self._wide, file)
-                texts = (node.value.rpartition("=")[2] for node in walk(root) if isinstance(node, Scalar))
-                yield from (file, *(normpath(join(folder, text)) for text in texts))
-                below = dict.fromkeys(normpath(join(folder, text)) for text in kustomization.referred(root))
-                folders += [path for path in below if path not in folders]
+                texts = kustomization.referred(use_cases.root(self._wide, file))
+                below = dict.fromkeys(normpath(join(folder, text)) for text in texts)
+                folders += [path for path in below if path not in folders and self._wide.is_folder(path)]
+        return folders
 
     def _leaves(self) -> list[str]:
         """Return the folders of use cases, or of manifests without any kustomization."""
@@ -221,17 +165,15 @@ class Upstream:
     def _of_manifests(self, folder: str, path: str) -> UseCase:
         """Take all files below a folder that are not for functions of kpt alone."""
         place = self._place(folder)
-        kptfile = join(place, KPTFILE)
-        part = Part(place, krmfile=self._krmfile(place))
-        part.kptfile = self._wide.text(kptfile) if self._wide.is_file(kptfile) else None
-        documents = dict(zip(names := self._manifests(folder), every(self.sources.documents, names), strict=True))
-        refuse(fault for some in documents.values() for document in some if (fault := _fault(document)))
+        part = self._part(place)
+        by_name = dict(zip(names := self._manifests(folder), every(self.sources.documents, names), strict=True))
+        refuse(fault for some in by_name.values() for document in some if (fault := _fault(document)))
         objects: list[object] = []
-        for name, some in documents.items():
-            own = [_value(document) for document in some if not is_local(document.root)]
+        for name, some in by_name.items():
+            own = [plain(document) for document in some if not is_local(document.root)]
             if own:
                 self._add(part, relpath(name, folder or "."))
-                part.listed.append(_listing(relpath(name, folder or ".")))
+                part.listed.append(listing(relpath(name, folder or ".")))
             objects += own
         return UseCase(folder, path, part, objects)
 
@@ -243,49 +185,39 @@ class Upstream:
         """Return a path below the root of the disk as messages show it."""
         return self.sources.shown(relpath(path, self._below))
 
-    def _file(self, folder: str) -> str:
-        files = kustomizations(self._wide, folder)
-        return files[0] if len(files) == 1 else ""
-
     def _take(self, folder: str, kind: str) -> Part:
         """Take a part that another one builds on: as it is, or for a base as it is built."""
         key = folder, kind
         if key not in self._taken:
-            self._taken[key] = None  # where kustomizations build on each other in a circle
             try:
                 self._taken[key] = self._copy(folder, kind)
             except _BeyondPartError as error:
-                del self._taken[key]
                 if kind == "Component":
                     raise
-                text = self._text(relpath(folder or ".", self._below or "."))
-                self._taken[key] = self._of_text(folder, text, str(error))
-        part = self._taken[key]
-        if part is None:
-            raise _BeyondPartError(f"{self._wide.shown(folder)} builds on itself")
-        return part
+                self._taken[key] = self._of_text(folder, self._text(relpath(folder, self._below)), str(error))
+        return self._taken[key]
 
     def _of_text(self, folder: str, text: bytes, reason: str) -> Part:
         """Take what kustomize builds of a folder, which keeps no comments."""
-        todo = f"go on with the objects in {_BUILT} of their bases; comments and setters are not in it"
+        todo = f"go on with the objects in {BUILT} of their bases; comments and setters are not in it"
         place = self._shown(folder)
         self.notes.append(Note(LOST, _AS_BUILT, todo, (f"{place}: {reason}",)))
         shown = f"{place} as built"
-        text = proof.rewrite(text, shown, _plain)
+        text = proof.rewrite(text, shown, _indicated)
         return Part(
             folder,
-            files={_BUILT: text},
-            documents={_BUILT: _documents(source_of(text, shown))},
-            listed=[_listing(_BUILT)] if text.strip() else [],
+            files={BUILT: text},
+            documents={BUILT: documents(source_of(text, shown))},
+            listed=[listing(BUILT)] if text.strip() else [],
         )
 
     def _copy(self, folder: str, kind: str, *, is_leaf: bool = False) -> Part:
-        file = self._file(folder)
-        root = use_cases.root(self._wide, file) if file else None
+        file, *others = kustomizations(self._wide, folder) or [""]
+        root = None if others or not file else use_cases.root(self._wide, file)
         if not isinstance(root, MappingNode) or root.text("kind", default="Kustomization") != kind:
             raise _BeyondPartError(f"it has no {kind}, or several")
-        head = [*self._wide.documents(file)[0].head, *root.entries[0].head]
-        part = Part(folder, kind, kept={"patches": []}, head=head, krmfile=self._krmfile(folder))
+        part = self._part(folder, kind)
+        part.head = [*self._wide.documents(file)[0].head, *root.entries[0].head]
         part.namespace = root.text("namespace") if is_leaf else ""
         beyond = list(_beyond(root, is_leaf=is_leaf))
         for key in (*kustomization.LISTED, *_KEPT):
@@ -307,21 +239,27 @@ class Upstream:
         if key == _MERGES and isinstance(item.value, Scalar):
             kept.value = make.mapping("", {"patch" if "\n" in item.value.value else "path": kept.value})
         value = kept.value
-        if key == _GENERATED and isinstance(value, MappingNode) and defaults and value.get("options") is None:
+        if key == GENERATED and isinstance(value, MappingNode) and defaults and value.get("options") is None:
             value.entries.append(make.entry("options", make.clone(defaults)))
         unknown = list(_unknown(value, _KEPT[key]))
+        if key == "images" and isinstance(value, MappingNode) and part.sets_image(value.text("name")):
+            unknown = [f"{value.text('name')}, which a setter sets"]
         if not isinstance(value, MappingNode) or unknown or (part.kind == "Component" and key in transformers.KEYS):
             raise _BeyondPartError(", ".join(unknown) or f"not in a {part.kind}")
         if path := value.scalar("path"):
             self._add(part, path.value)
         if key in _OF_PATCHES and (text := value.scalar("patch")) and (entry := value.entry("patch")):
-            part.inline += [(entry, document) for document in _documents(embedded(text))]
+            part.inline += [(entry, document) for document in documents(embedded(text))]
+        files: list[str] = []
         for name in (*_children(value.get("files")), *_children(value.get("envs"))):
             called, _, named = name.value.value.rpartition("=") if isinstance(name.value, Scalar) else ("", "", "")
             beside = basename(named)
             self._add(part, named, name=beside)
+            files.append(beside)
             if beside != named:
                 name.value = make.scalar(f"{called}={beside}" if called else beside, "")
+        if key == GENERATED:
+            part.generated[value.text("name")] = files
         part.kept.setdefault("patches" if key in _OF_PATCHES else key, []).append(kept)
 
     def _list(self, part: Part, key: str, item: Item) -> None:
@@ -350,58 +288,31 @@ class Upstream:
             raise _BeyondPartError(f"{text} is not the only file of its name")
         if not name:
             self._wide.documents(path)  # refuses a key that stands twice
-            part.documents[normpath(text)] = _documents(self._wide.text(path))
+            part.documents[normpath(text)] = documents(self._wide.text(path))
 
-    def _krmfile(self, folder: str) -> Krmfile | None:
-        """Read the definitions of a folder; kpt 0.x has them in its Kptfile."""
-        for name in (KRMFILE, KPTFILE):
-            path = join(folder, name)
-            if self._wide.is_file(path) and (name == KRMFILE or DEFINITIONS in self._wide.read(path)):
-                return parse_krmfile(self._wide.text(path))
-        return None
+    def _above(self, folder: str, *names: str) -> list[Source]:
+        """Return the files of some names in a folder, and in those above it to the one that holds all of the import."""
+        folders = [path for path in [folder, *map(str, PurePosixPath(folder).parents)] if holds(self._top, path)]
+        paths = (join(path, name) for path in reversed(folders) for name in names)
+        return [self._wide.text(path) for path in paths if self._wide.is_file(path)]
 
-
-def name(parts: Iterable[Part], stem: str) -> None:
-    """Give parts folders in a workspace: that of a package, and as much of their own as tells them apart."""
-    taken: set[str] = set()
-    alone = len(parts := [*parts]) == 1
-    for part in parts:
-        above = _OVERLAYS if part.kind == "Component" else _BASES
-        steps = list(map(slug, part.source.split("/")))
-        steps = [step for step in steps if step] or ["base"]
-        names = ["-".join([stem, *steps[-length:]]) for length in range(1, len(steps) + 1)]
-        names = [*([stem] if alone else []), *names, *(f"{names[-1]}-{number}" for number in range(2, len(taken) + 3))]
-        part.folder = next(path for name in names if (path := f"{above}/{name}") not in taken)
-        taken.add(part.folder)
+    def _part(self, folder: str, kind: str = "Kustomization") -> Part:
+        """Return a part with the definitions above it; kpt 0.x has them in its Kptfile."""
+        files = [file for file in self._above(folder, KPTFILE, KRMFILE) if not _is_pipeline(file)]
+        kptfile = next(reversed(self._above(folder, KPTFILE)), None)
+        return Part(folder, kind, kept={"patches": []}, krmfiles=list(map(parse_krmfile, files)), kptfile=kptfile)
 
 
-def objects_of(text: bytes, name: str) -> list[object]:
-    """Return what kustomize built, as plain values."""
-    return [_value(document) for document in _documents(source_of(text, name))]
+def _is_pipeline(file: Source) -> bool:
+    """Say whether a file is a Kptfile without definitions."""
+    return basename(file.name) == KPTFILE and DEFINITIONS not in file.text.encode()
 
 
-def _value(document: Document) -> object:
-    """Return an object as a plain value, without empty annotations, which kustomize drops."""
-    value = to_value(document.root)
-    metadata = value.get("metadata") if isinstance(value, dict) else None
-    if isinstance(metadata, dict) and not metadata.get("annotations", True):
-        del metadata["annotations"]
-    return value
-
-
-def _plain(document: Document) -> Iterator[Edit]:
+def _indicated(document: Document) -> Iterator[Edit]:
     """Write blocks that need an indentation indicator, which no part can hold, in quotes."""
     for node in walk(document.root):
         if isinstance(node, Scalar) and node.style in "|>" and node.lexeme[1:2].isdigit():
             yield from exchange(node, double_quoted(node.value), node.value)
-
-
-def _listing(text: str) -> Item:
-    return Item(make.scalar(text, ""), 0)
-
-
-def _documents(source: Source) -> list[Document]:
-    return [document for document in parse_text(source) if document.root is not None]
 
 
 def _children(node: Node | None) -> list[Item]:

@@ -1,0 +1,181 @@
+"""A part that an import writes: what it builds on, its files, and what its kustomization says beside.
+
+What no part can say becomes patches behind its own. A ConfigMap that it adds stays generated, as its author had it:
+
+    conf-98tkch8f6f: {LEVEL: info, app.toml: …}   ->   configMapGenerator:
+                                                       - {name: conf, files: [app.toml], literals: [LEVEL=info]}
+
+Any other object that it adds stands in built.yaml.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from posixpath import relpath
+
+from packyard.core.kubernetes import images, kustomization
+from packyard.core.kubernetes.lenient import labels_of, mapping, name_of
+from packyard.core.yaml import layout, make, proof
+from packyard.core.yaml.document import parse_text, source_of, walk
+from packyard.core.yaml.node import Collection, Comment, Document, Entry, Item, MappingNode, Node, Scalar, Source
+from packyard.core.yaml.values import to_value
+from packyard.using.setters.krmfile import NAME as KRMFILE
+from packyard.using.setters.krmfile import Krmfile
+from packyard.writing.authoring.import_ import difference as differences
+from packyard.writing.authoring.import_ import kpt
+from packyard.writing.authoring.import_.bind import bind
+from packyard.writing.authoring.import_.meaning import Definition
+from packyard.writing.authoring.import_.note import Note
+from packyard.writing.source.package import slug
+
+BUILT, GENERATED = "built.yaml", "configMapGenerator"
+_BASES, _OVERLAYS = "bases", "overlays/programs"
+
+
+@dataclass(slots=True)
+class Part:
+    """A base or a component; ``krmfiles`` are those above it, and last its own."""
+
+    source: str
+    kind: str = "Kustomization"
+    folder: str = ""  # in the workspace, once it is named
+    resources: list[Part] = field(default_factory=list)
+    components: list[Part] = field(default_factory=list)
+    files: dict[str, bytes] = field(default_factory=dict)
+    documents: dict[str, list[Document]] = field(default_factory=dict)
+    inline: list[tuple[Entry, Document]] = field(default_factory=list)  # patches in its kustomization
+    listed: list[Item] = field(default_factory=list)
+    kept: dict[str, list[Item]] = field(default_factory=dict)  # patches and what else its kustomization lists
+    beyond: list[str] = field(default_factory=list)  # what its kustomization says and no part can
+    namespace: str = ""  # of a use case
+    head: Sequence[Comment] = ()
+    krmfiles: Sequence[Krmfile] = ()
+    kptfile: Source | None = None
+    defined: dict[str, Definition] = field(default_factory=dict)
+    generated: dict[str, list[str]] = field(default_factory=dict)  # ConfigMaps, each with its files
+    deleted: dict[str, Item] = field(default_factory=dict)  # ConfigMaps of others that its patches take out
+
+    def all(self) -> Iterator[Part]:
+        """Yield all that it builds on, and the part itself."""
+        for part in (*self.resources, *self.components):
+            yield from part.all()
+        yield self
+
+    def read(self) -> list[Document]:
+        """Return what may have bound fields."""
+        return [*(each for some in self.documents.values() for each in some), *(each for _, each in self.inline)]
+
+    def sets_image(self, name: str) -> bool:
+        """Say whether a comment binds an image of this name, in the part or below."""
+        nodes = (node for part in self.all() for document in part.read() for node in walk(document.root))
+        bound = (node for node in nodes if isinstance(node, Scalar) and node.comment and "$" in node.comment.text)
+        return any(images.parse(node.value).name == name for node in bound)
+
+    def bind(self, notes: list[Note]) -> None:
+        """Write setter comments into its files, and take the definitions that these reach."""
+        edits, self.defined = bind(self.read(), self.krmfiles, notes)
+        left = iter(edits)
+        for path, documents in self.documents.items():
+            own = [edit for _ in documents for edit in next(left)]
+            source = documents[0].source if documents else None
+            if source and own:
+                self.files[path] = proof.apply_to_file(self.files[path], source, own, documents) or self.files[path]
+        for entry, document in self.inline:
+            if own := next(left):
+                entry.value = make.literal(proof.apply_to_text(document.source, own, [document]).lstrip("\n"), "")
+        if self.kptfile:
+            notes += kpt.functions(self.kptfile)
+
+    def amend(self, composed: Sequence[object], built: Sequence[Document]) -> None:
+        """Make of ``composed`` the objects that kustomize built."""
+        difference = differences.find(composed, [*map(plain, built)], self.namespace)
+        self.kept["patches"] += difference.patches
+        self.deleted = difference.deleted
+        frozen: list[MappingNode] = []
+        for number, item in difference.added.items():
+            root = built[number].root
+            if name_of(item) in difference.names.values() and item.get("kind") == "ConfigMap":
+                self._generate(name_of(item), labels_of(item), item["data"])
+            elif isinstance(root, MappingNode):
+                for child in (child for node in walk(root) if isinstance(node, Collection) for child in node.children):
+                    if isinstance(child.value, Scalar) and child.value.value in difference.names:
+                        child.value = make.scalar(difference.names[child.value.value], "")
+                frozen.append(root)
+        if frozen:
+            self.files[BUILT] = b"---\n".join(map(layout.write, frozen))
+            self.listed.append(listing(BUILT))
+
+    def _generate(self, name: str, labels: Mapping[str, str], data: Mapping[str, str]) -> None:
+        """Add a generator of a ConfigMap: its lines as literals, its texts as files beside the kustomization."""
+        lists: dict[str, list[Item]] = {"files": [], "literals": []}
+        self.generated[name] = []
+        for key, text in data.items():
+            if "\n" not in text and text[:1] not in ("'", '"'):
+                lists["literals"].append(listing(f"{key}={text}"))
+                continue
+            is_taken = key in {*self.files, *kustomization.NAMES, KRMFILE, BUILT}
+            file = f"{name}-{key}" if is_taken else key
+            self.files[file] = text.encode()
+            self.generated[name].append(file)
+            lists["files"].append(listing(f"{key}={file}" if is_taken else key))
+        values: dict[str, Node | str] = {"name": name}
+        values |= {key: make.sequence("", items) for key, items in lists.items() if items}
+        values |= {"options": make.mapping("", {"labels": make.mapping("", labels)})} if labels else {}
+        self.kept.setdefault(GENERATED, []).append(Item(make.mapping("", values), 0))
+
+    def drop(self, name: str) -> None:
+        """Take out the generator of a ConfigMap, with the files that are for it alone."""
+        files = set(self.generated.pop(name)).difference(*self.generated.values())
+        self.files = {file: data for file, data in self.files.items() if file not in files}
+        others = [item for item in self.kept[GENERATED] if mapping(to_value(item.value)).get("name") != name]
+        self.kept[GENERATED] = others
+
+    def write(self, says: str) -> dict[str, bytes]:
+        """Return its files; ``says`` is what it is, where its author says nothing."""
+        root = make.mapping("", {"apiVersion": kustomization.VERSIONS[self.kind], "kind": self.kind})
+        listed = [listing(relpath(part.folder, self.folder)) for part in self.resources]
+        listed += [make.like(item, make.clone) for item in self.listed]
+        components = [listing(relpath(part.folder, self.folder)) for part in self.components]
+        for key, items in {"resources": listed, "components": components, **self.kept}.items():
+            root.entries += [make.entry(key, make.sequence("", items))] if items else []
+        head = self.head or [Comment(f"# {says}", 0, 0, own_line=True)]
+        return {kustomization.FILE: layout.write(root, head=head), **self.files}
+
+
+def name(parts: Iterable[Part], stem: str) -> None:
+    """Give parts folders in a workspace: that of a package, and as much of their own as tells them apart."""
+    taken: set[str] = set()
+    alone = len(parts := [*parts]) == 1
+    for part in parts:
+        above = _OVERLAYS if part.kind == "Component" else _BASES
+        steps = list(map(slug, part.source.split("/")))
+        steps = [step for step in steps if step] or ["base"]
+        names = ["-".join([stem, *steps[-length:]]) for length in range(1, len(steps) + 1)]
+        names = [*([stem] if alone else []), *names, *(f"{names[-1]}-{number}" for number in range(2, len(taken) + 3))]
+        part.folder = next(path for name in names if (path := f"{above}/{name}") not in taken)
+        taken.add(part.folder)
+
+
+def listing(text: str) -> Item:
+    """Return an item of a list."""
+    return Item(make.scalar(text, ""), 0)
+
+
+def documents(source: Source) -> list[Document]:
+    """Return the documents of a file that hold something."""
+    return [document for document in parse_text(source) if document.root is not None]
+
+
+def objects_of(text: bytes, name: str) -> list[object]:
+    """Return what kustomize built, as plain values."""
+    return [*map(plain, documents(source_of(text, name)))]
+
+
+def plain(document: Document) -> object:
+    """Return an object as a plain value, without empty annotations, which kustomize drops."""
+    value = to_value(document.root)
+    metadata = value.get("metadata") if isinstance(value, dict) else None
+    if isinstance(metadata, dict) and not metadata.get("annotations", True):
+        del metadata["annotations"]
+    return value
