@@ -45,7 +45,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.usage = "%(prog)s [NAME[@VERSION][/USECASE]] [flags]"
     parser.add_argument("reference", metavar="NAME[@VERSION]", nargs="?")
     parser.add_argument("more", nargs="*")
-    declare.value(parser, "--from CHANNEL", "the address of a channel", dest="channel")
+    declare.value(parser, "--from CHANNEL", "where to look", dest="channel")
     parser.add_argument("--to", metavar="DIR", default=".", help="where to unpack (default: here)")
     declare.former(parser, "--into", "--to")
     declare.value(parser, "--lock FILE", "pin what is fetched in this file")
