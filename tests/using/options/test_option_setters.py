@@ -17,7 +17,7 @@ from packyard.using.kustomize.builtin import Trial
 from packyard.using.options import switch
 from packyard.using.setting import set_values
 from real import Kustomize
-from tiny import done
+from tiny import done, packyard
 from using.commands import refused
 from using.options import optioned
 
@@ -83,6 +83,16 @@ def test_a_name_that_went_says_where_with_file_and_line(
     err = refused(root / optioned.MULTI, "set", ".", *words, *recursive)
     place = f"../../../../packyard.json:{number}"
     assert err == f"error: {place}: MEMORY_LIMIT is no longer a parameter: the line `memory` of job.yaml\n"
+
+
+def test_a_value_that_is_set_for_an_option_of_no_use_case_is_told_with_the_command_that_enables_it(root: Path) -> None:
+    mlops = root / optioned.MULTI / "../.."
+    words = ("set", ".", "QUEUE_NAME=team-a", "-R")
+    told = "QUEUE_NAME is a parameter of the option 'queue', which"
+    err = packyard(*words, cwd=mlops).stderr
+    assert told in err and "has not enabled, nor has another use case here: packyard enable " in err  # noqa: PT018
+    done("enable", ".", "queue", cwd=root / optioned.MULTI)
+    assert told not in packyard(*words, cwd=mlops).stderr
 
 
 def test_a_set_reads_no_option_that_lacks_the_setter_and_a_list_parses_a_file_once_for_all_trials(

@@ -113,11 +113,11 @@ def elsewhere(directory: Path, problem: Problem) -> Problem:
     What is missing in a line of a values file stays a problem of that line.
     """
     name = problem.missing
-    known = _switched_off(directory, name) or shipped.replacement(directory, name) if name else None
+    known = switched_off(directory, name) or shipped.replacement(directory, name) if name else None
     return known._replace(file=problem.file, line=problem.line) if known and problem.line else known or problem
 
 
-def _switched_off(directory: Path, name: str) -> Problem | None:
+def switched_off(directory: Path, name: str) -> Problem | None:
     """Say which option has a setter that the use case does not have, as the option is not enabled there."""
     having = [option for option in read_options(directory) if name in option.setters]
     if not having or any(option.is_enabled for option in having):
