@@ -97,7 +97,7 @@ FAULTS = {
     ),
     "a comment with an unknown name": (
         {"label.yaml": LABEL.replace('"QUEUE"', '"QUEU"')},
-        "options/queue/label.yaml:7:12: QUEU: no part defines it (did you mean 'QUEUE'?)",
+        "options/queue/label.yaml:7:12: QUEU: no Krmfile defines it (did you mean 'QUEUE'?)",
     ),
     "a file that nothing names": ({"more.yaml": LABEL}, "options/queue/more.yaml: is not named by the kustomization"),
     "no component": (

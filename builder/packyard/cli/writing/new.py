@@ -101,7 +101,7 @@ def _write(workspace: Workspace, answers: Answers, parts: Sequence[Offered]) -> 
         shutil.rmtree(written)
         raise
     for finding in findings:
-        output.marked(finding.severity, finding.said)
+        output.marked(finding.severity, str(finding.named))
     return written
 
 

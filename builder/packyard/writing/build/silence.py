@@ -15,7 +15,7 @@ from itertools import chain
 
 from packyard.core.errors import Problem
 from packyard.core.yaml.content import lexeme
-from packyard.core.yaml.document import find_comments, mappings
+from packyard.core.yaml.document import find_comments
 from packyard.core.yaml.node import Document, Scalar
 from packyard.using.kustomize.part import Part
 from packyard.using.setters import fields
@@ -26,7 +26,7 @@ from packyard.writing.checks.finding import Finding, finding
 from packyard.writing.checks.parsed import Parsed
 from packyard.writing.source import parts
 from packyard.writing.source.compose import ComposedPackage
-from packyard.writing.source.package import DESCRIPTION, FILE, Package
+from packyard.writing.source.package import DESCRIPTION, FILE, UseCase
 from packyard.writing.source.pod_operations import is_bound
 from packyard.writing.source.words import Word, Words
 from packyard.writing.source.workspace import STORAGE, Workspace, is_own
@@ -59,25 +59,13 @@ def check(
             yield finding("unlisted-file", problem._replace(hint=f"name it in {FILE}, or remove it"))
 
 
-def mounted(package: Package, parsed: Iterable[Parsed], findings: Iterable[Finding]) -> list[Finding]:
-    """Tell of a storage that no container mounts where it was chosen, once for a use case."""
-    pairs = zip(package.use_cases, parsed, strict=False)
-    unused = {of_case.where: use_case for use_case, of_case in pairs if use_case.storage and not _mounts(of_case)}
-    result = []
-    for item in findings:
-        use_case = unused.get(f"{item.file.rpartition('/')[0]}/")
-        if use_case and item.rule == "volume-never-mounted" and f"'{STORAGE}'" in item.message:
-            message = f"useCases.{use_case.name}: no container of the base {use_case.base} mounts the volume 'storage'"
-            hint = f"mount it there, or leave out the storage {use_case.storage}"
-            item = replace(item, file=package.file, line=use_case.line, column=0, message=message, hint=hint, fix="")
-        result.append(item)
-    return result
-
-
-def _mounts(parsed: Parsed) -> bool:
-    """Say whether a container mounts the volume that a storage takes the place of."""
-    containers = (container for pods in parsed.pods.values() for pod in pods for container in pod.containers)
-    return any(mount.text("name") == STORAGE for item in containers for mount in mappings(item.get("volumeMounts")))
+def carried(item: Finding, use_case: UseCase) -> Finding:
+    """Tell what is wrong with a file that packyard carries in the words of the use case that took it in."""
+    if item.rule != "volume-never-mounted" or f"'{STORAGE}'" not in item.message:
+        return item
+    message = f"useCases.{use_case.name}: no container of the base {use_case.base} mounts the volume 'storage'"
+    hint = f"mount it there, or leave out the storage {use_case.storage}"
+    return replace(item, message=message, hint=hint, fix="")
 
 
 def _names(parsed: Parsed) -> Iterator[Finding]:
