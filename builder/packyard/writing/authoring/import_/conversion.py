@@ -129,10 +129,11 @@ def _take(
     for each in parts:
         each.bind(source.notes)
         users = [use_case.part for use_case in filled if any(below is each for below in use_case.part.all())]
-        for config_map in [name for name in each.generated if all(name in user.deleted for user in users)]:
-            each.drop(config_map)
-            for user in users:
-                user.kept["patches"].remove(user.deleted[config_map])
+        for name in [name for name in each.generated if all(name in user.deleted for user in users)]:
+            if not any(below.patches_config_map(name) for user in users for below in user.all()):
+                each.drop(name)
+                for user in users:
+                    user.kept["patches"].remove(user.deleted[name])
     used: dict[str, set[str]] = {}
     krmfiles = {file.source.name: file for each in parts for file in each.krmfiles}
     for each in parts:
@@ -166,7 +167,7 @@ def _files(name: str, taken: Sequence[UseCase], given: Mapping[str, Mapping[str,
             several.add(definition.name)
     files: dict[str, bytes] = {}
     for each in parts:
-        written = each.write(f"{basename(each.folder)} of {name}.")
+        written = each.write()
         own = [definition for key, definition in each.defined.items() if key in several]
         written |= {"Krmfile": krmfile(own)} if own else {}
         files |= {f"{each.folder}/{file}": data for file, data in written.items()}
