@@ -251,21 +251,20 @@ class _Made:
         elif isinstance(old, MappingNode) and isinstance(new, MappingNode):
             self._mapping(old, new, place)
         elif isinstance(old, SequenceNode) and isinstance(new, SequenceNode):
-            self._list(old, entry, place)
+            self._list(old, new, entry, place)
         elif isinstance(old, Collection) or isinstance(new, Collection):
             message = f"{entry.name} is a text here and a mapping or list in {old.source.name}, or the other way round"
             raise InputError(new.problem(message))
         else:
             self._add(place.pointer, new, entry.comment, place.origin)
 
-    def _list(self, old: SequenceNode, entry: Entry, place: _Place) -> None:
+    def _list(self, old: SequenceNode, new: SequenceNode, entry: Entry, place: _Place) -> None:
         """Merge a list by the key by which Kubernetes does; one without a key is replaced, or added to."""
-        assert isinstance(entry.value, SequenceNode)
         keys = fieldtypes.merge_keys("v1", "Pod", place.fields)
-        if keys is None and entry.name not in self.patch.append and (old.items or not entry.value.items):
-            self._add(place.pointer, entry.value, entry.comment, place.origin)
+        if keys is None and entry.name not in self.patch.append and (old.items or not new.items):
+            self._add(place.pointer, new, entry.comment, place.origin)
             return
-        for number, item in enumerate(entry.value.items):
+        for number, item in enumerate(new.items):
             wanted = _told_apart_by(item.value, keys or ())
             twins = (index for index, held in enumerate(old.items) if _told_apart_by(held.value, keys or ()) == wanted)
             indices = list(twins) if keys is not None and wanted[0] else []
