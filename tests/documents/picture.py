@@ -19,12 +19,11 @@ from documents import pages
 
 PICTURE = pages.DOCS / "generated/terminal.svg"
 COMMANDS = (
-    "packyard get mnist-fp32-training-k8s",
-    "cd mnist-fp32-training-k8s/quickstart/mlops",
-    "packyard set multi-node/user-allocated-pvc PVC_NAME=team-data TRAIN_EPOCHS=5",
-    "packyard set multi-node/user-allocated-pvc TRAIN_EPOCHS=many",
-    "packyard render multi-node/user-allocated-pvc >manifests.yaml",
-    "packyard undo .",
+    "packyard get llm-serving",
+    "packyard set llm-serving/one-node PVC_NAME=models GPUS=2",
+    "packyard set llm-serving/one-node GPUS=many",
+    "packyard render llm-serving/one-node >manifests.yaml",
+    "packyard undo",
 )
 #: rich's own names a font on another host.
 _FORMAT = re.sub(r"@font-face \{\{.*?\}\}\n", "", CONSOLE_SVG_FORMAT, flags=re.DOTALL).replace(

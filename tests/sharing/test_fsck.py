@@ -105,11 +105,8 @@ def test_all_that_is_wrong_with_a_bundle_is_told_at_once(store: DirectoryStore) 
     assert {("missing", each.key), ("altered", sums), ("unproved", proof)} <= set(found(store))
     (fault,) = (fault for fault in fsck.check(store, TRUSTED) if fault.key == sums)
     assert fault.message == f"expected the line {each.checksum.decode()!r}"
-    again = f"publish the same sources again: packyard publish bert --version {each.version} --to CHANNEL"
-    assert fault.hint == f"remove it, and {again}"
-    (store.root_dir / sums).unlink()
-    (fault,) = (fault for fault in fsck.check(store, TRUSTED) if fault.key == sums)
-    assert (fault.message, fault.hint) == ("it is listed, and not there", again)
+    publish = f"packyard publish bert --version {each.version} --to CHANNEL"
+    assert fault.hint == f"remove what is there, and publish the same sources again: {publish}"
 
 
 def test_every_file_that_nothing_lists_is_found_and_removed_when_told_to(store: DirectoryStore) -> None:

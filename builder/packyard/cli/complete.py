@@ -55,7 +55,7 @@ def _of_verb(verb: str, before: list[str], word: str) -> Iterator[str]:
     elif takes_value[-1]:
         is_name = before[-1] == "--unset"
         yield from directories.setters(directories.split(words)[0]) if is_name else flags[before[-1]] or ()
-    elif not words and verb in _OF_USE_CASE and (here := [*_use_cases(word)]):
+    elif not words and verb in _OF_USE_CASE and (here := [name for name in _use_cases(word) if name.startswith(word)]):
         yield from here
     elif verb in _OF_SOURCE:
         yield from () if words else _packages(word)
@@ -94,11 +94,9 @@ def _use_cases(start: str) -> Iterator[str]:
     from packyard.cli import untarred
     from packyard.core.bundle import address, manifest
 
-    tops = [start[:place] for place, sign in enumerate(start) if sign == "/" and place]
-    top = next((top for top in tops or ["."] if Path(top, manifest.FILE).is_file()), "")
-    names = address.shortened(untarred.read(Path(top)).described.deployed()) if top else ()
-    words = (name if top == "." else f"{top}/{name}" for name in names)
-    yield from (word for word in words if word.startswith(start))
+    tops = [start[: place + 1] for place, sign in enumerate(start) if sign == "/"] or [""]
+    for top in [top for top in tops if Path(top, manifest.FILE).is_file()][:1]:
+        yield from (f"{top}{name}" for name in address.shortened(untarred.read(Path(top)).described.deployed()))
 
 
 def _packages(start: str) -> Iterator[str]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -78,11 +79,11 @@ def refusal(word: str, what: str = "", names: Names | None = None) -> InputError
     if Path(word).exists():
         hint = hint or f"its folder is {Path(word).parent}"
     elif not word.startswith(("/", ".")):
-        hint = hint or way(*word.partition("/"))
+        hint = hint or _way_to_package(*word.partition("/"))
     return InputError(Problem(fault, file=word, hint=hint))
 
 
-def way(name: str, slash: str, rest: str) -> str:
+def _way_to_package(name: str, slash: str, rest: str) -> str:
     """Say where a package may be that is not here: in a folder below, or in a channel."""
     from shlex import quote
 
@@ -93,8 +94,8 @@ def way(name: str, slash: str, rest: str) -> str:
         return f"did you mean {same[0]!r}?"
     if slash and Path("packages", name, "package.yaml").is_file():
         return f"packyard build {quote(name)} --version 1.0.0 --to build makes the package, with its use cases"
-    if use_case := next(filter(None, (_use_case(f"{folder}/{name}{slash}{rest}") for folder in below)), None):
-        return f"did you mean {use_case!r}?"
+    if hint := meant(f"{name}{slash}{rest}"):
+        return hint
     if slash and below:
         return f"the packages below are {usecases.listed(below)}: begin with one of them"
     from packyard.cli import bundles
@@ -103,16 +104,16 @@ def way(name: str, slash: str, rest: str) -> str:
     return f"packyard get {quote(name)} fetches a package" if is_package else "packyard list shows packages to get"
 
 
-def _use_case(word: str) -> str:
-    """Return the address of the use case that a word names; nothing where it names none."""
+def meant(word: str) -> str:
+    """Suggest the use case of a package below that a word names; nothing where it names none."""
     from packyard.core.bundle import address
     from packyard.using.options import usecases
 
-    try:
-        place = usecases.find(word)
-    except PackyardError:
-        return ""
-    return address.of(place) if place else ""
+    for folder in usecases.packages(_HERE):
+        with suppress(PackyardError):
+            if place := usecases.find(f"{folder}/{word}"):
+                return f"did you mean {address.of(place)!r}?"
+    return ""
 
 
 def addressed(word: str) -> Path | None:
@@ -132,7 +133,7 @@ def only(words: Sequence[str], verb: str) -> Path:
     if rest:
         from shlex import quote
 
-        hint = f"type packyard {verb} {quote(_use_case(f'{directory}/{rest[0]}') or str(directory))}"
+        hint = meant(rest[0]) or f"type packyard {verb} {quote(str(directory))}"
         raise UsageError(f"packyard {verb}: unexpected argument {rest[0]!r} after DIR; {hint}")
     return directory
 

@@ -100,15 +100,10 @@ def _unknown(word: str, rest: Sequence[str]) -> str:
     if word in ("login", "logout"):
         return f"packyard: no verb {word!r}: a registry is asked as ~/.docker/config.json says; type docker {word} HOST"
     if word in FOREIGN:
-        import re
-        import shlex
-
-        words = [text for text in rest if text not in FOREIGN and text not in VERBS]
-        slot = re.compile(r"\b(?<!unset )(?:DIR OPTION|DIR NAME=VALUE|DIR|NAME|RUN|WORD)(?= --\w+$|$)")
-        typed = f"packyard {FOREIGN[word]}"
-        if words and not any(text.startswith("-") for text in words):
-            typed = slot.sub(lambda _: shlex.join(words), typed)
-        return f"packyard: no verb {word!r}; type {typed}"
+        verb, slot, end = FOREIGN[word].rpartition(FOREIGN[word].split()[-1])
+        words = " ".join(text for text in rest if text not in VERBS)
+        typed = f"{verb}{words}{end}" if words and slot in ("DIR", "NAME", "RUN", "WORD") else FOREIGN[word]
+        return f"packyard: no verb {word!r}; type packyard {typed}"
     hint = suggest(word, FLAGS if word.startswith("-") else VERBS)
     problem = f"no flag {word!r} before the verb" if word.startswith("-") else f"no verb {word!r}"
     return f"packyard: {problem}" + (f" ({hint})" if hint else "") + "; packyard help all lists them"

@@ -133,11 +133,8 @@ def _fetched(reference: Reference, arguments: argparse.Namespace) -> Iterator[Pa
         with progress.busy(f"fetching {reference}"):
             bundle = bundles.find(reference, source, pin)
     except InputError as error:
-        here, way = f"{reference.name} is not a directory here", directories.way(*reference.name.partition("/"))
-        way = way if way.startswith("did") else ""
-        raise error.mapped(
-            lambda problem: problem._replace(message=f"{problem.message}, and {here}", hint=way or problem.hint)
-        ) from error
+        here, way = f"{reference.name} is not a directory here", directories.meant(reference.name)
+        raise error.mapped(lambda it: it._replace(message=f"{it.message}, and {here}", hint=way or it.hint)) from error
     output.note(f"{bundle.name}@{bundle.version} from {source}")
     with tempfile.TemporaryDirectory(prefix="packyard-") as folder:
         yield bundle.unpack(Path(os.path.realpath(folder)))

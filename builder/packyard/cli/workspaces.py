@@ -103,7 +103,7 @@ def _fetch(entry: Entry) -> Bundle:
 def tell_warnings(warnings: Sequence[Finding]) -> None:
     """Say what lint warns of in what was built."""
     for finding in warnings:
-        output.warning(finding.said)
+        output.warning(str(finding.named))
 
 
 def add_jobs(parser: argparse.ArgumentParser) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from core.kubernetes.kubernetes_objects import objects
-from packyard.core.kubernetes.images import find, is_valid, parse
+from packyard.core.kubernetes.images import find, is_valid, parse, replaced
 
 
 def test_finds_images_in_pods_of_any_depth_and_leaves_out_unset_ones() -> None:
@@ -32,6 +32,13 @@ def test_takes_a_reference_apart(reference: str, name: str, tag: str, digest: st
     image = parse(reference)
     assert (image.name, image.tag, image.digest) == (name, tag, digest)
     assert is_valid(reference) == bool(reference)
+
+
+@pytest.mark.parametrize(
+    ("new", "reference"), [({"digest": "sha256:1"}, "a@sha256:1"), ({"newTag": "2"}, "a:2"), ({"newName": "b"}, "b:1")]
+)
+def test_a_kustomization_gives_another_name_tag_or_digest(new: dict[str, str], reference: str) -> None:
+    assert replaced("a:1", new) == reference
 
 
 @pytest.mark.parametrize("tag", ["latest", "nightly", "1.2-dev", "main_2024", "", "2.x-STABLE"])

@@ -62,6 +62,29 @@ def test_copies_once_and_again_from_elsewhere(command: list[str], keys: Mapping[
     assert not (target / ".staged").exists()
 
 
+def test_a_prefix_without_files_is_refused_also_where_an_earlier_copy_left_some(
+    command: list[str], keys: Mapping[str, str], tmp_path: Path
+) -> None:
+    put(tmp_path, "data/a", b"cats")
+    assert stage(command, tmp_path / "storage", keys).returncode == 0
+    for target in ("storage", "another"):
+        done = stage(command, tmp_path / target, keys, STAGE_SOURCE=f"s3://{buckets.BUCKET}/dat")
+        assert (done.returncode, (tmp_path / target / ".staged").exists()) == (1, False)
+        assert done.stderr.splitlines()[-1] == f"no files below s3://{buckets.BUCKET}/dat: is its name right?"
+
+
+@pytest.mark.parametrize("code", [0, 1])
+def test_the_data_of_a_run_is_there_or_its_pod_fails(code: int, keys: Mapping[str, str], tmp_path: Path) -> None:
+    """By the option dataset-bucket: each pod copies it to a volume of its own."""
+    put(tmp_path, "data/a", b"cats")
+    patch, _ = yaml.safe_load_all((real.REPOSITORY / "overlays/options/dataset-bucket/pods.yaml").read_bytes())
+    copying = patch["spec"]["initContainers"][1]
+    words = [word.replace("/dataset", str(tmp_path / "volume")) for word in copying["command"]]
+    done = stage(words, tmp_path, keys, S3_BUCKET=buckets.BUCKET, S3_PREFIX="dat" if code else "data")
+    assert done.returncode == code, done.stderr
+    assert (tmp_path / "volume/a").exists() is not bool(code)
+
+
 @pytest.mark.parametrize("is_whole", [False, True])
 def test_data_that_brings_checksums_is_checked(
     is_whole: bool, command: list[str], keys: Mapping[str, str], tmp_path: Path

@@ -137,7 +137,7 @@ def test_a_package_without_a_description_gets_a_warning_at_the_line_for_it(tmp_p
 def test_what_does_not_fit_is_refused_with_what_would(catalogue: Path) -> None:
     assert "did you mean 'single-node'?" in refused(catalogue, "hello", "--base", "single-nod")
     said = refused(catalogue, "hello", "--base", "preprocess-and-test", *CLAIM)
-    assert "define PREPROCESS_IMAGE in bases/preprocess-and-test/Krmfile" in said
+    assert "PREPROCESS_IMAGE: no Krmfile defines it" in said
     assert "--base USECASE=BASE" in refused(catalogue, "hello", "--base", "train-and-serve", *CLAIM)
     assert "lower case" in refused(catalogue, "Hello", "--base", "single-node", *CLAIM)
     new(catalogue, "--base", "single-node", *CLAIM)

@@ -75,6 +75,7 @@ def test_it_fits_where_a_target_is_there_and_its_tests_hold(root: Path) -> None:
     assert found.use_cases == ("one",)
     only(root, "job")
     assert composed(root).options.all == ()
+    assert [*composed(root).options.misfits["queue"]] == ["job"]
 
 
 def test_the_krmfiles_of_options_are_joined_a_name_stands_once(root: Path) -> None:
@@ -96,7 +97,7 @@ FAULTS = {
     ),
     "a comment with an unknown name": (
         {"label.yaml": LABEL.replace('"QUEUE"', '"QUEU"')},
-        "options/queue/label.yaml:7:12: QUEU: no part defines it (did you mean 'QUEUE'?)",
+        "options/queue/label.yaml:7:12: QUEU: no Krmfile defines it (did you mean 'QUEUE'?)",
     ),
     "a file that nothing names": ({"more.yaml": LABEL}, "options/queue/more.yaml: is not named by the kustomization"),
     "no component": (

@@ -77,7 +77,7 @@ def test_a_use_case_has_the_rules_of_its_parts_of_which_it_has_every_setter(tree
     ("text", "expected"),
     [
         ("WORKERS <", "18: rule: the end is not expected here"),
-        ("WORKERS < WORKER", "9: the rule WORKERS < WORKER names WORKER, which no part defines"),
+        ("WORKERS < WORKER", "9: the rule WORKERS < WORKER names WORKER, which no Krmfile defines"),
         ("WORKERS < 'a'", "17: rule: < does not take a whole number and a text"),
     ],
 )
@@ -105,4 +105,4 @@ def test_a_rule_that_a_value_of_the_package_breaks_is_told_at_that_value(tree: P
 def test_a_rule_about_a_setter_that_nobody_defines_is_refused(tree: Path) -> None:
     define(tree, overlay=rule("SHARDS < WORKRS"))
     (problem,) = refused(tree)
-    assert "the rule SHARDS < WORKRS names WORKRS, which no part defines (did you mean 'WORKERS'?)" in problem
+    assert "the rule SHARDS < WORKRS names WORKRS, which no Krmfile defines (did you mean 'WORKERS'?)" in problem

@@ -147,11 +147,11 @@ WRITTEN_OUT = substitution("PATH", "x").replace('"x"', '"x", values: [{marker: a
 FAULTS = {
     "a comment with an unknown name": (
         lambda root: tiny.replace(root / "bases/one/cm.yaml", '"A"', '"AA"'),
-        "bases/one/cm.yaml:6:6: AA: no part defines it (did you mean 'A'?)",
+        "bases/one/cm.yaml:6:6: AA: no Krmfile defines it (did you mean 'A'?)",
     ),
     "a comment with a name like no other": (
         lambda root: tiny.replace(root / "bases/one/cm.yaml", '"A"', '"SCHEDULE"'),
-        "bases/one/cm.yaml:6:6: SCHEDULE: no part defines it (define it in the Krmfile of this part, or in that of the",
+        "bases/one/cm.yaml:6:6: SCHEDULE: no Krmfile defines it (define it in a Krmfile beside this file",
     ),
     "a use case without the storage that its parts need": (
         lambda root: [
@@ -163,7 +163,7 @@ FAULTS = {
     ),
     "a pattern with an unknown name": (
         lambda root: define(root, "overlays/storage/s", substitution("PATH", "/${BB}")),
-        "overlays/storage/s/Krmfile:6:55: PATH: its pattern names BB, which no part defines (did you mean 'B'?)",
+        "overlays/storage/s/Krmfile:6:55: PATH: its pattern names BB, which no Krmfile defines (did you mean 'B'?)",
     ),
     "a circle": (
         lambda root: define(root, "packages/p", substitution("BOTH", "x${PATH}") + substitution("PATH", "${BOTH}/y")),

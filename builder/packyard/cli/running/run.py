@@ -1,13 +1,12 @@
 """Deploy a use case and follow its log.
 
-packyard run mnist-fp32-training-k8s/first-run/none -n ml
+packyard run mnist-fp32-training-k8s/first-run -n ml
     deploy, logs
 packyard run PACKAGE@VERSION/USECASE NAME=VALUE... -n ml
     of a certain version, with these values
 
-USECASE is the path of a use case, or a part of it that no other has, such as first-run/none. A package in the working
-directory is used as it is there, any other is fetched for this command alone: packyard get keeps one. Where no RUN_NAME
-is set, the run gets a name that no other has. Each step is a verb of its own, shown as it begins.
+A package in the working directory is used as it is there, any other is fetched for this command alone: packyard get
+keeps one. Where no RUN_NAME is set, the run gets a name that no other has. Each step is shown as it begins.
 """
 
 from __future__ import annotations

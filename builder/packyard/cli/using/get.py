@@ -25,7 +25,7 @@ from shlex import quote
 from packyard.cli import bundles, declare, output, preferences, progress, untarred
 from packyard.cli.preferences import Setting
 from packyard.cli.rows import Rows
-from packyard.core.bundle import address, manifest
+from packyard.core.bundle import address
 from packyard.core.bundle import lock as locks
 from packyard.core.bundle.bundle import Bundle
 from packyard.core.bundle.lock import Lock, Pin
@@ -38,6 +38,7 @@ ROWS = Rows(
     "package",
     "name, version, directory, digest, tar, channel, why, yanked, signers, listedBy, indexSeen",
 )
+_EXISTS = "packyard upgrade DIR moves a package to another version, and keeps what you set; --to FOLDER makes a copy"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -45,7 +46,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.usage = "%(prog)s [NAME[@VERSION][/USECASE]] [flags]"
     parser.add_argument("reference", metavar="NAME[@VERSION]", nargs="?")
     parser.add_argument("more", nargs="*")
-    declare.value(parser, "--from CHANNEL", "the address of a channel", dest="channel")
+    declare.value(parser, "--from CHANNEL", "where to look", dest="channel")
     parser.add_argument("--to", metavar="DIR", default=".", help="where to unpack (default: here)")
     declare.former(parser, "--into", "--to")
     declare.value(parser, "--lock FILE", "pin what is fetched in this file")
@@ -60,7 +61,8 @@ def run(arguments: argparse.Namespace) -> int:
         raise UsageError(f"packyard get: one package at a time; type packyard get {quote(first + sign + second)}")
     rows, wanted = [], "" if arguments.locked else (arguments.reference or "").partition("/")[2]
     for reference, source, pin in _asked(arguments):
-        _check_free(Path(arguments.to) / reference.name)
+        if os.path.lexists(place := Path(arguments.to) / reference.name):  # before anything is fetched
+            raise ConflictError(Problem("exists already", file=str(place), hint=_EXISTS))
         with progress.busy(f"{'building' if source.is_carried else 'fetching'} {reference}"):
             fetched = bundles.offer(reference, source, pin=pin, tell=output.note)
         entry, proof = fetched.entry, fetched.proof
@@ -89,17 +91,6 @@ def _asked(arguments: argparse.Namespace) -> Iterator[tuple[Reference, Setting, 
         raise UsageError("packyard get: no package is named; packyard list shows the names, packyard get NAME gets one")
     package = arguments.reference if "://" in arguments.reference else arguments.reference.partition("/")[0]
     yield Reference.parse(package), preferences.source(arguments.channel), None
-
-
-def _check_free(folder: Path) -> None:
-    """Refuse a folder that exists before anything is fetched."""
-    if not os.path.lexists(folder):
-        return
-    hint = "move it away, or add --to FOLDER"
-    if (folder / manifest.FILE).is_file():
-        typed = quote(str(folder))
-        hint = f"packyard upgrade {typed} moves it to another version, and keeps what you set; --to FOLDER makes a copy"
-    raise ConflictError(Problem("exists already", file=str(folder), hint=hint))
 
 
 def _tell_next(described: Manifest, folder: Path, wanted: str) -> None:

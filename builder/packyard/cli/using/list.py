@@ -1,13 +1,11 @@
 """List packages with version and title: all, or those that have all the words you give.
 
-packyard list                        the configured channel, or the catalogue
-                                     that packyard carries
-packyard list resnet train           packages of whose names, titles, facts, use
-                                     cases, kinds or images words begin so; of
-                                     carried packages also all other texts
-packyard list --from CHANNEL         each package with its latest version
+packyard list                  those that packyard carries, or your channel has,
+                               if you set one
+packyard list resnet train     those that have words which begin so
+packyard list --from CHANNEL   those of a folder, an http(s) address or a bucket
 
-packyard show NAME lists the use cases of one. A line on stderr names the source, which `packyard get` has, too.
+packyard show NAME lists the use cases of one.
 """
 
 from __future__ import annotations
@@ -39,7 +37,7 @@ ROWS = Rows(
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the verb's arguments."""
     parser.add_argument("words", metavar="WORD", nargs="*", help="only packages that have all of these words")
-    declare.value(parser, "--from CHANNEL", "a directory or an http(s) address", dest="channel")
+    declare.value(parser, "--from CHANNEL", "where to look", dest="channel")
 
 
 def run(arguments: argparse.Namespace) -> int:

@@ -6,7 +6,7 @@ packyard render NAME/USECASE -f FILE     of a package that is not here, as if
 packyard render NAME@VERSION/USECASE NAME=VALUE --from CHANNEL
 packyard render NAME/USECASE --locked    of the version that packyard.lock pins
 
-Nothing is changed, and what is fetched is kept in the cache alone.
+Nothing in the working directory is changed.
 """
 
 from __future__ import annotations

@@ -5,13 +5,13 @@ packyard set [DIR] NAME=VALUE ...   several, checked and written together
 
   -f, --values FILE     those of a YAML file, a line NAME: VALUE each, and
                         options: [NAME] to enable; - is standard input, and
-                        presets/NAME.yaml may be one of the package
+                        presets/NAME.yaml is looked for in the package, too
   --keep                what is set stays, and names that are not here are
                         passed over: for a file that many packages share
   --unset NAME          back to the value that the package shipped
   -R, --recurse-subpackages
                         every use case below DIR that has the parameter
-  --set-by WHO          who sets it; it is kept in the Krmfile
+  --set-by WHO          who sets it, which is kept with the value
   --dry-run             print the changes as a diff; write nothing
   -o, --output {text,json}
 """
@@ -91,6 +91,7 @@ def _set(directory: Path, words: list[str], parsed: Flags) -> Outcome:
     )
     if parsed.switches["recurse-subpackages"]:
         _tell_lost(directory)
+        _tell_idle(directory, outcome.changes)
     for misfit in outcome.misfits:
         output.note(misfit)
     for unsure in outcome.unsure:
@@ -110,6 +111,17 @@ def _tell_lost(directory: Path) -> None:
             output.warning(
                 str(lost._replace(file=os.path.normpath(use_case), message=f"{lost.message} and is passed over"))
             )
+
+
+def _tell_idle(directory: Path, changes: Sequence[Change]) -> None:
+    """Say of what is set in an option that no use case below has it enabled."""
+    from packyard.using.options import folder, option_setters
+
+    names = (name for change in changes if Path(change.place).name == folder.NAME for name in change.plan.counts)
+    for name in dict.fromkeys(names):
+        told = [option_setters.switched_off(Path(use_case), name) for use_case in folder.use_cases(directory)]
+        if problem := told[0] if told and all(told) else None:
+            output.note(f"{problem.message}{', nor has another use case here' * (len(told) > 1)}: {problem.hint}")
 
 
 def _checked(directory: Path, words: Sequence[str], parsed: Flags) -> Path:

@@ -59,7 +59,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the verb's arguments."""
     parser.usage = "%(prog)s NAME[@VERSION][/USECASE] [flags]"
     parser.add_argument("words", metavar="NAME[@VERSION][/USECASE]", nargs="*")
-    declare.value(parser, "--from CHANNEL", "the address of a channel", dest="channel")
+    declare.value(parser, "--from CHANNEL", "where to look", dest="channel")
     declare.switch(parser, "--images", "only the names of its images, a line each")
 
 

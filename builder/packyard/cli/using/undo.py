@@ -80,16 +80,13 @@ def _list(directory: Path, form: str) -> int:
         output.note(f"{directory}: nothing to undo, as no history is kept: {why}")
         return 0
     steps = list(undo.done(log, *places))
-    LIST.show([(number, step.title, _time(step), len(step.sizes)) for number, step in enumerate(steps, 1)], form)
+    times = [time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(step.file.stat().st_mtime)) for step in steps]
+    LIST.show([(at + 1, step.title, times[at], len(step.sizes)) for at, step in enumerate(steps)], form)
     if not steps:
         undone = next((step for step in log.steps(UNDONE) if step.touches(*places)), None)
         again = f"; packyard undo {quote(str(directory))} --redo does {undone.title} again" if undone else ""
         output.note(f"{directory}: nothing to undo{again}")
     return 0
-
-
-def _time(step: Step) -> str:
-    return time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(step.file.stat().st_mtime))
 
 
 def _merged(path: str, then: bytes | None, now: bytes | None, back: bytes | None) -> bytes | None:

@@ -112,27 +112,21 @@ def check(store: Store, trusted: Trust = NOBODY) -> Iterator[Finding]:
 
 def _check_bundle(survey: _Survey, entry: IndexEntry, trusted: Trust) -> None:
     """Compare what lies in a release with its entry."""
-    store = survey.store
+    store, publish = survey.store, f"packyard publish {entry.name} --version {entry.version} --to CHANNEL"
+    again = f"remove what is there, and publish the same sources again: {publish}"
     yank = f"packyard yank {entry} --reason TEXT --from CHANNEL"
     with survey.noting(entry.key, f"bring it back from a backup, or by packyard copy once it is removed; or: {yank}"):
         data = store.get(entry.key, limit=LIMITS.packed_size)
         entry.digest.verify(data, what=entry.key)
         opened(entry, data)
-
-    def again(key: str) -> str:
-        command = (
-            f"publish the same sources again: packyard publish {entry.name} --version {entry.version} --to CHANNEL"
-        )
-        return f"remove it, and {command}" if key in survey.keys else command
-
-    with survey.noting(entry.beside(CHECKSUM), again(entry.beside(CHECKSUM))):
+    with survey.noting(entry.beside(CHECKSUM), again):
         if not as_registry(store):
             _check_checksum(store, entry)
     proof = next((key for end in provenance.ENDS if (key := entry.beside(end)) in survey.keys), entry.beside(SIGSTORE))
-    with survey.noting(proof, again(proof), "unproved"):
+    with survey.noting(proof, again, "unproved"):
         stated = provenance.check_beside(store, entry, trusted)
         if stated and stated.sbom:
-            with survey.noting(entry.beside(SBOM), again(entry.beside(SBOM)), "unproved"):
+            with survey.noting(entry.beside(SBOM), again, "unproved"):
                 stated.sbom.verify(store.get(entry.beside(SBOM), limit=provenance.LIMIT), what=entry.beside(SBOM))
 
 
@@ -167,8 +161,7 @@ def repair(store: Store, by: Publisher = UNSIGNED, *, is_removing: bool = False)
         if not packages:
             raise InputError(Problem("has no bundles and no index", file=store.address, hint="is this a channel?"))
         repaired = replace(index, listed={}, shards={}, files={}).with_packages(packages.values())
-        is_right = index.data and index == repaired and not survey.findings
-        return index if is_right else repaired
+        return index if index.data and index == repaired and not survey.findings else repaired
 
     index = by.commit(store, change, before=_before(store, by))
     removed = []

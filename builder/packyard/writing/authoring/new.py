@@ -95,7 +95,7 @@ def check(answers: Answers, parts: Sequence[Offered]) -> None:
 
 
 def cure(answers: Answers, parts: Sequence[Offered], problems: Sequence[Problem]) -> str:
-    """Say what to choose or to define where problems name what others need and no chosen part defines."""
+    """Say what to choose where problems name what others need and no chosen part defines."""
     chosen = {*_chosen(answers)}
     here = [part for part in parts if (part.kind, part.name) in chosen]
     missing = {name for part in here for name in part.needs} - {name for part in here for name in part.defines}
@@ -106,11 +106,7 @@ def cure(answers: Answers, parts: Sequence[Offered], problems: Sequence[Problem]
     missing &= named
     kinds = (STORAGE, PROGRAMS)
     defining = (part for part in parts if part.kind in kinds and missing & {*part.defines} and not part.internal)
-    flags = [f"--{offered.kind} {offered.name}" for offered in defining]
-    if flags:
-        return f"add {' or '.join(flags)}"
-    needing = next(part.folder for part in here if missing & {*part.needs})
-    return f"define {', '.join(sorted(missing))} in {needing}/Krmfile"
+    return " or ".join(f"add --{offered.kind} {offered.name}" for offered in defining)
 
 
 def _chosen(answers: Answers) -> Iterator[tuple[str, str]]:

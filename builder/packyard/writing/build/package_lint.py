@@ -12,6 +12,7 @@ from functools import partial
 
 from packyard.core.errors import InputError, Problem
 from packyard.core.kubernetes import kustomization
+from packyard.core.yaml.sources import LIBRARIES
 from packyard.using.kustomize.idle import Idle
 from packyard.using.options.folder import NAME as OPTIONS
 from packyard.using.options.folder import PROGRAMS, needed
@@ -28,10 +29,12 @@ from packyard.writing.checks.lint import find
 from packyard.writing.checks.parsed import Parsed, parse
 from packyard.writing.source import parts, tried_parts
 from packyard.writing.source.compose import ComposedPackage
+from packyard.writing.source.origin import Place
 from packyard.writing.source.traced import Traced
 from packyard.writing.source.workspace import Workspace
 
 _VERSION = "0.0.0"  # which no finding shows
+_CARRIED = f"{LIBRARIES}/"  # where nobody can change a file
 #: The rules that judge a value, which package.yaml may have given.
 _OF_VALUES = frozenset((
     *("plain-secret", "invalid-image", "moving-tag", "stand-in-image", "no-quantity", "no-name", "wrong-value"),
@@ -80,7 +83,6 @@ def lint_unused(here: Workspace) -> Linted:
 
 def _package(here: Workspace, draft: Draft, composed: ComposedPackage) -> Linted:
     parsed, findings = _judged(here, composed)
-    findings = silence.mounted(composed.package, parsed, findings)
     findings += silence.check(here, composed, parsed, draft.inputs)
     findings += fragments.check(here, composed.package, draft, parsed)
     return Linted(
@@ -122,7 +124,18 @@ def _judged(here: Workspace, composed: ComposedPackage) -> tuple[list[Parsed], l
         for option in composed.options.all
     ]
     tried = partial(enabled.find, defined=of_options.definitions, judges=judges, known=findings)
-    return parsed, [*findings, *(item for case in used for option in options for item in tried(case, option))]
+    with_options: list[Finding] = []
+    for case in used:
+        told = {item.rule for item in findings if item.file.startswith(case.where)}
+        for option in options:
+            file, begins = f"{case.where}{kustomization.FILE}", f"with the option {option.name}, "
+            for item in tried(case, option):
+                message = begins + item.message.removeprefix(begins)
+                if not item.file.startswith(_CARRIED):
+                    with_options.append(item)
+                elif item.rule not in told:  # its author cannot change the option
+                    with_options.append(replace(item, file=file, line=1, column=0, message=message, fix=""))
+    return parsed, [*findings, *with_options]
 
 
 def _directories(here: Workspace, composed: ComposedPackage) -> Iterator[PackageFiles]:
@@ -146,6 +159,8 @@ def _to_sources(here: Workspace, composed: ComposedPackage, findings: Iterable[F
         if below != item.file:
             given = traced.value_place(below, item.line) if item.rule in _OF_VALUES else None
             place = given or traced.at(below, item.line, item.column)
+        if place and place.file.startswith(_CARRIED) and (made := traced.use_case(below)[0]):
+            item, place = silence.carried(item, made.use_case), Place(composed.package.file, made.use_case.line, 0)
         # What is removed from a patch would bring back what it replaced.
         is_patch = item.fix == REMOVE and place and not place.file.startswith(here.sources.shown("bases"))
         shown, fix = f"{item.file}:{item.line}", "" if is_patch else item.fix

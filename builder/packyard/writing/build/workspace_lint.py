@@ -104,15 +104,11 @@ def _unknown(here: Workspace) -> Iterator[Finding]:
 def refuse(here: Workspace, linted: Sequence[Linted]) -> list[Finding]:
     """Raise all errors of packages, or return the warnings."""
     findings = judge(here, linted)
-    problems = [_named(finding).problem for finding in findings if finding.severity == "error"]
+    errors = [item for item in findings if item.severity == "error"]
+    problems = [item.problem if item.rule == "does-not-compose" else item.named for item in errors]
     if problems:
         raise InputError(*problems)
     return findings
-
-
-def _named(item: Finding) -> Finding:
-    """Return a finding whose message names its rule, unless the message is that of composing."""
-    return item if item.rule == "does-not-compose" else replace(item, message=f"{item.message} [{item.rule}]")
 
 
 def _once(findings: Iterable[Finding]) -> Iterable[Finding]:

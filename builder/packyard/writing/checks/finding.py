@@ -38,9 +38,9 @@ class Finding:
         return Problem(self.message, file=self.file, line=self.line, column=self.column, hint=self.hint)
 
     @property
-    def said(self) -> str:
+    def named(self) -> Problem:
         """The fault with its rule, for those who say themselves how severe it is."""
-        return str(self.problem._replace(message=f"{self.message} [{self.rule}]"))
+        return self.problem._replace(message=f"{self.message} [{self.rule}]")
 
     def __str__(self) -> str:
         return str(self.problem._replace(message=f"{self.severity}: {self.message} [{self.rule}]"))

@@ -69,7 +69,7 @@ class Verdict:
     def of_lint(cls, package: str, check: str, findings: Sequence[Finding]) -> Verdict:
         """Return the verdict of lint: errors alone fail."""
         errors = (str(finding) for finding in findings if finding.severity == "error")
-        warnings = (item.said for item in findings if item.severity == "warning")
+        warnings = (str(item.named) for item in findings if item.severity == "warning")
         return replace(cls.of(package, check, details=errors), warnings=tuple(warnings))
 
     @classmethod

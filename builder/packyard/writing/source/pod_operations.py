@@ -62,8 +62,8 @@ class PodPatch:
 
     @property
     def selected(self) -> list[str]:
-        """What it is for, in words: its targets and roles."""
-        return [*map(_words, self.targets), *map(_of_role, self.roles)]
+        """What it is for, in words: its targets and roles, or an empty text."""
+        return [*map(_words, self.targets), *map(_of_role, self.roles)] or [""]
 
     @property
     def keys(self) -> list[tuple[str, int, str]]:
@@ -73,10 +73,9 @@ class PodPatch:
         """
         needed = [node for key in CONTAINERS for node in containers(self.spec, key) if not _is_new(node)]
         named = " and ".join(f"container {node.text('name')!r}" for node in needed)
-        if words := self.selected:
-            return [(self.path, self.line, f"{word}, {named}" if named else word) for word in words]
-        line = needed[0].source.locate(needed[0].start)[0] if needed else self.line
-        return [(self.path, line, named)]
+        is_for_all = self.selected == [""]
+        line = needed[0].source.locate(needed[0].start)[0] if needed and is_for_all else self.line
+        return [(self.path, line, ", ".join(filter(None, (word, named)))) for word in self.selected]
 
     def operations(
         self, root: MappingNode, identity: Identity
@@ -134,9 +133,7 @@ def find(patch: PodPatch, root: MappingNode, identity: Identity) -> Operations |
     if all(operation.op == "test" for operation in merged.operations.values()):
         return None
     words = {*map(_words, chosen), *map(_of_role, merged.roles)}
-    keys = patch.keys
-    if patch.selected:
-        keys = [key for key, word in zip(keys, patch.selected, strict=True) if word in words]
+    keys = [key for key, word in zip(patch.keys, patch.selected, strict=True) if word in words or not word]
     return Operations(tuple(merged.operations.values()), keys)
 
 
@@ -254,21 +251,20 @@ class _Made:
         elif isinstance(old, MappingNode) and isinstance(new, MappingNode):
             self._mapping(old, new, place)
         elif isinstance(old, SequenceNode) and isinstance(new, SequenceNode):
-            self._list(old, entry, place)
+            self._list(old, new, entry, place)
         elif isinstance(old, Collection) or isinstance(new, Collection):
             message = f"{entry.name} is a text here and a mapping or list in {old.source.name}, or the other way round"
             raise InputError(new.problem(message))
         else:
             self._add(place.pointer, new, entry.comment, place.origin)
 
-    def _list(self, old: SequenceNode, entry: Entry, place: _Place) -> None:
+    def _list(self, old: SequenceNode, new: SequenceNode, entry: Entry, place: _Place) -> None:
         """Merge a list by the key by which Kubernetes does; one without a key is replaced, or added to."""
-        assert isinstance(entry.value, SequenceNode)
         keys = fieldtypes.merge_keys("v1", "Pod", place.fields)
-        if keys is None and entry.name not in self.patch.append and (old.items or not entry.value.items):
-            self._add(place.pointer, entry.value, entry.comment, place.origin)
+        if keys is None and entry.name not in self.patch.append and (old.items or not new.items):
+            self._add(place.pointer, new, entry.comment, place.origin)
             return
-        for number, item in enumerate(entry.value.items):
+        for number, item in enumerate(new.items):
             wanted = _told_apart_by(item.value, keys or ())
             twins = (index for index, held in enumerate(old.items) if _told_apart_by(held.value, keys or ()) == wanted)
             indices = list(twins) if keys is not None and wanted[0] else []

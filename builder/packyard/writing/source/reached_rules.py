@@ -49,7 +49,7 @@ def check(
     """Yield what is wrong with rules for a use case with these setters and values, by their places in the parts.
 
     A rule that values of package.yaml break is told there: ``given`` are these. One about a setter that the use case
-    does not have is left out; about one that no part defines it is a mistake.
+    does not have is left out; about one that no Krmfile defines it is a mistake.
     """
     for rule in rules:
         if is_here(rule, setters):
@@ -62,7 +62,7 @@ def check(
         names = defined(workspace) | set(setters)
         for name in rule.names:
             if name not in names:
-                yield rule.problem(f"the rule {rule.text} names {name}, which no part defines", suggest(name, names))
+                yield rule.problem(f"the rule {rule.text} names {name}, which no Krmfile defines", suggest(name, names))
 
 
 def defined(workspace: Workspace) -> set[str]:

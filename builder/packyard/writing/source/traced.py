@@ -38,7 +38,7 @@ class Traced:
         root = parse_shared(Source(path, self._files[path].decode()), self._workspace.sources.memo)[0].root
         assert isinstance(root, MappingNode)
         position = origin.position(root.source.text, line, column)
-        made, name = self._use_case(path)
+        made, name = self.use_case(path)
         if made is None:
             return _of_definition(root, position, [option.words for option in self._package.options.all])
         if name == kustomization.FILE:
@@ -54,7 +54,7 @@ class Traced:
 
     def value_place(self, path: str, line: int) -> Place | None:
         """Return where package.yaml gives the value that a line has from its setters, if it gives one alone."""
-        made, _ = self._use_case(path)
+        made, _ = self.use_case(path)
         if made is None or path not in self._files:
             return None
         reference = comments.parse("#" + self._files[path].decode().split("\n")[line - 1].rpartition(" #")[2])
@@ -62,7 +62,7 @@ class Traced:
         places = {_value(made.words, name) for name in names} - {None}
         return places.pop() if len(places) == 1 else None
 
-    def _use_case(self, path: str) -> tuple[Composed | None, str]:
+    def use_case(self, path: str) -> tuple[Composed | None, str]:
         """Return the use case that has a file, and its name there."""
         made = next((item for item in self._package.use_cases if path.startswith(f"{item.use_case.path}/")), None)
         return made, path.removeprefix(f"{made.use_case.path}/" if made else "")

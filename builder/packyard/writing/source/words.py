@@ -34,12 +34,12 @@ _Collection = TypeVar("_Collection", bound=Collection)
 
 MARKER = re.compile(r"\$\{([^{}]+)\}")
 Meaning = str | Setter | Substitution
-_UNDEFINED = "no part defines it"
+_UNDEFINED = "no Krmfile defines it"
 _DEFINE = "define it in the Krmfile of a part of the use case, such as its storage: a setter, or a substitution"
 
 
 class UndefinedError(InputError):
-    """The pattern of the first of ``names`` names the second one, which no part defines."""
+    """The pattern of the first of ``names`` names the second one, which no Krmfile defines."""
 
     def __init__(self, problem: Problem, *names: str) -> None:
         super().__init__(problem)
@@ -141,7 +141,7 @@ class Words:
     def meaning_at(self, node: Node, name: str) -> Meaning:
         """Return what the comment of a node means by a name; an unknown one is told where the node is."""
         if name not in self.known:
-            hint = suggest(name, self.known) or "define it in the Krmfile of this part, or in that of the package"
+            hint = suggest(name, self.known) or "define it in a Krmfile beside this file, or in that of the package"
             raise InputError(node.problem(f"{name}: {_UNDEFINED}", hint))
         return self.meaning(name)
 
@@ -161,7 +161,10 @@ class Words:
 
     def _piece(self, name: str, inner: str, above: tuple[str, ...]) -> str:
         if inner not in self.known:
-            message, hint = f"its pattern names {inner}, which no part defines", suggest(inner, self.known) or _DEFINE
+            message, hint = (
+                f"its pattern names {inner}, which no Krmfile defines",
+                suggest(inner, self.known) or _DEFINE,
+            )
             raise UndefinedError(self._problem(name, message, hint), name, inner)
         meaning = self.meaning(inner, above)
         return meaning if isinstance(meaning, str) else f"${{{meaning.name}}}"

@@ -97,11 +97,10 @@ class Login:
             if not isinstance(token, str) or not _TOKEN.fullmatch(token):
                 raise answer.request.refusal("the token server sent no token", "try again later")
             return f"Bearer {token}"
-        log_in = f"docker login {self._address.host}"
         if answer.status not in (400, 401, 403) or account == NOBODY:
-            raise answer.refusal(f"log in again: {log_in}")
-        log_out = f"or remove it: docker logout {self._address.host}"
-        self._tell(f"your login is refused (HTTP {answer.status}), so it is not used (renew it: {log_in}; {log_out})")
+            raise answer.refusal(f"log in again: docker login {self._address.host}")
+        how = f"renew it: docker login {self._address.host}; or remove it: docker logout {self._address.host}"
+        self._tell(f"your login is refused (HTTP {answer.status}), so it is not used ({how})")
         return ""
 
 
