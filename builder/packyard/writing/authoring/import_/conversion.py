@@ -171,8 +171,11 @@ def _files(name: str, taken: Sequence[UseCase], given: Mapping[str, Mapping[str,
         own = [definition for key, definition in each.defined.items() if key in several]
         written |= {"Krmfile": krmfile(own)} if own else {}
         files |= {f"{each.folder}/{file}": data for file, data in written.items()}
-    tree = {use_case.path: _use_case(use_case, given.get(use_case.path, {})) for use_case in taken}
-    begun = skeleton.write(name, tree, setters={})
+    values = {use_case.path: _values(use_case.part, given.get(use_case.path, {})) for use_case in taken}
+    first, *others = values.values()
+    common = {key: text for key, text in first.items() if others and all(text == each.get(key) for each in others)}
+    tree = {use_case.path: _use_case(use_case.part, values[use_case.path], common) for use_case in taken}
+    begun = skeleton.write(name, tree, setters=common)
     files |= {f"packages/{name}/{path}": data for path, data in begun.items()}
     if definitions := [definition for key, definition in shared.items() if key not in several]:
         files[f"packages/{name}/Krmfile"] = krmfile(definitions)
@@ -186,14 +189,19 @@ def _is_alike(first: Definition, second: Definition) -> bool:
     return definition_text(first) == definition_text(second)
 
 
-def _use_case(use_case: UseCase, given: Mapping[str, str]) -> Tree:
-    says: dict[str, Tree] = {"base": Text(basename(use_case.part.folder))}
-    if use_case.part.namespace:
-        says["namespace"] = Text(use_case.part.namespace)
-    defined = {key: definition for each in use_case.part.all() for key, definition in each.defined.items()}
+def _values(part: Part, given: Mapping[str, str]) -> dict[str, str]:
+    """Return the values of setters that a use case says itself."""
+    defined = {key: definition for each in part.all() for key, definition in each.defined.items()}
     setters = (setter for key in (*GIVEN, *given) if isinstance(setter := defined.get(key), Setter))
-    if values := {setter.name: double(given.get(setter.name, setter.value)) for setter in setters}:
-        says["setters"] = values
+    return {setter.name: given.get(setter.name, setter.value) for setter in setters}
+
+
+def _use_case(part: Part, values: Mapping[str, str], common: Mapping[str, str]) -> Tree:
+    says: dict[str, Tree] = {"base": Text(basename(part.folder))}
+    if part.namespace:
+        says["namespace"] = Text(part.namespace)
+    if own := {key: double(text) for key, text in values.items() if key not in common}:
+        says["setters"] = own
     return in_brackets(says)
 
 
