@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import dataclass
 from posixpath import dirname
 
@@ -13,8 +14,8 @@ from packyard.core.yaml.document import source_of
 from packyard.using.options.folder import NAME as OPTIONS
 from packyard.using.options.folder import description
 from packyard.using.setters.definition import Setter
+from packyard.using.setters.krmfile import EMPTY, parse_krmfile
 from packyard.using.setters.krmfile import NAME as KRMFILE
-from packyard.using.setters.krmfile import parse_krmfile
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +34,9 @@ class BundledUseCase:
 
 def use_case(bundle: Bundle, path: str) -> BundledUseCase:
     """Return a use case by its path in packyard.json."""
-    setters = _setters(bundle.files.get(f"{path}/{KRMFILE}"), f"{bundle.name}/{path}/{KRMFILE}")
+    data, setters = bundle.files.get(f"{path}/{KRMFILE}", EMPTY), tuple[Setter, ...]()
+    with suppress(InputError):  # one that cannot be read tells nothing, and `packyard lint` says why
+        setters = tuple(parse_krmfile(source_of(data, f"{bundle.name}/{path}/{KRMFILE}")).definitions.setters.values())
     return BundledUseCase(path, bundle.manifest.use_cases[path], setters)
 
 
@@ -45,13 +48,3 @@ def options(bundle: Bundle) -> list[tuple[str, str]]:
         if file == kustomization.FILE and dirname(folder).rpartition("/")[2] == OPTIONS:
             by_name[folder.rpartition("/")[2]] = description(data).removesuffix(".")
     return sorted(by_name.items())
-
-
-def _setters(data: bytes | None, name: str) -> tuple[Setter, ...]:
-    """Read the setters of a Krmfile; one that cannot be read tells nothing, and `packyard lint` says why."""
-    if data is None:
-        return ()
-    try:
-        return tuple(parse_krmfile(source_of(data, name)).definitions.setters.values())
-    except InputError:
-        return ()

@@ -62,9 +62,7 @@ def read_options(directory: Path) -> list[OptionSetters]:
 
 def read_enabled(directory: Path) -> list[OptionSetters]:
     """Return the options that a use case has enabled."""
-    options = find(directory)
-    on = options.enabled if options and has_options(directory) else {}
-    return [option for option in _read(options, on) if option.is_enabled] if options and on else []
+    return [option for option in read_options(directory) if option.is_enabled] if has_options(directory) else []
 
 
 def list_choices(directory: Path) -> dict[str, list[str]]:
@@ -91,9 +89,7 @@ def reach(directory: Path, names: Sequence[str], *, recursive: bool, options: Co
     use_cases = [directory / package for package in find_packages(Tree(directory), recursive=recursive, kpt=True)]
     real, package = top_options.real, top_options.package
     on = {*options}.union(*(Options(item, real, package).enabled for item in use_cases if has_options(item)))
-    if not on or packages.own_setters(Path(top_options.shown)).keys().isdisjoint(
-        names
-    ):  # as most names are of the use case
+    if not on or not packages.own_setters(Path(top_options.shown)).keys() & {*names}:
         return None
     by_name: dict[str, list[str]] = {}
     for option in _read(top_options, on):
@@ -133,12 +129,7 @@ def _read(options: Options, on: Collection[str]) -> Iterator[OptionSetters]:
     shared = read_package(tree, "") if tree.has_file(KRMFILE) else PackageFiles(b"", {}, tree.prefix)
     krmfile = read_krmfile(shared) if shared.krmfile else None
     for name in options.names():
-        files = _part(shared, f"{name}/")
+        resources = {path: data for path, data in shared.resources.items() if path.startswith(f"{name}/")}
+        files = shared._replace(resources=resources)
         listed = [row for row in list_setters(files, krmfile.definitions) if row.field_count] if krmfile else []
         yield OptionSetters(name, files, krmfile, listed, is_enabled=name in on)
-
-
-def _part(package: PackageFiles, prefix: str) -> PackageFiles:
-    """Return a package with the resources of one folder alone."""
-    resources = {path: data for path, data in package.resources.items() if path.startswith(prefix)}
-    return package._replace(resources=resources)
