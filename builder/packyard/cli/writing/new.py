@@ -21,10 +21,11 @@ from packyard.cli.rows import Rows
 from packyard.core.bundle import archive
 from packyard.core.bundle.archive import Member
 from packyard.core.errors import InputError, Problem, UsageError
+from packyard.using.kustomize.part import first_sentence
 from packyard.writing.authoring import new
 from packyard.writing.authoring.new import WORK, Answers
 from packyard.writing.build import workspace_lint
-from packyard.writing.source import offered, sentence
+from packyard.writing.source import offered
 from packyard.writing.source.offered import Offered
 from packyard.writing.source.workspace import BASE, PROGRAMS, STORAGE, Workspace
 
@@ -178,4 +179,4 @@ def _takes_storage(base: Offered, parts: Sequence[Offered]) -> bool:
 def _summary(part: Mapping[str, Any]) -> str:
     """Return what a part is, in a sentence, and what it needs beside it."""
     needs = [*(["a storage"] if part["volume"] else []), *part["operators"]]
-    return sentence.first(part["description"]) + (f" Needs {', '.join(needs)}." if needs else "")
+    return first_sentence(part["description"]) + (f" Needs {', '.join(needs)}." if needs else "")

@@ -12,8 +12,8 @@ from types import SimpleNamespace as Row
 from packyard.core.bundle.manifest import Manifest, ShippedUseCase
 from packyard.core.kubernetes import images, operators, pods
 from packyard.core.kubernetes.lenient import labels_of, mapping, name_of, text
+from packyard.using.kustomize.part import first_sentence
 from packyard.using.setters.definition import Setter
-from packyard.writing.source import sentence
 from packyard.writing.source.compose import Composed, ComposedPackage
 from packyard.writing.source.option import Option
 from packyard.writing.source.workspace import Workspace
@@ -155,7 +155,7 @@ def _option(option: Option, places: _Places) -> Row:
     """Return an option; one that ``serves`` fits use cases alone that only serve the others."""
     return Row(
         name=option.name,
-        summary=sentence.first(option.part.description).removesuffix("."),
+        summary=first_sentence(option.part.description).removesuffix("."),
         setters=list(option.setters.values()),
         use_cases=option.use_cases,
         requires=option.requires,

@@ -11,12 +11,11 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import replace
-from itertools import chain
 
 from packyard.core.errors import Problem
 from packyard.core.yaml.content import lexeme
 from packyard.core.yaml.document import find_comments
-from packyard.core.yaml.node import Document, Scalar
+from packyard.core.yaml.node import Scalar
 from packyard.using.kustomize.part import Part
 from packyard.using.setters import fields
 from packyard.using.setters.definition import Setter
@@ -28,7 +27,7 @@ from packyard.writing.source import parts
 from packyard.writing.source.compose import ComposedPackage
 from packyard.writing.source.package import DESCRIPTION, FILE, UseCase
 from packyard.writing.source.pod_operations import is_bound
-from packyard.writing.source.words import Word, Words
+from packyard.writing.source.words import Word
 from packyard.writing.source.workspace import STORAGE, Workspace, is_own
 
 #: What a fragment of a README has without a word about the package: headings, and comments of Jinja2.
@@ -84,43 +83,29 @@ def _parts(here: Workspace, composed: ComposedPackage) -> Iterator[Finding]:
     for made in composed.use_cases:
         case, words = made.use_case, made.words
         unset = {name: word for name, word in words.defined.items() if name not in words.values}
-        below = [part for path in case.parts for part in parts.of(here, path).parts()]
-        yield from _written(_documents(here, below), _shared(unset, words), "or an entry in a Krmfile beside it")
-        changes = [change.document for change in case.patches], _documents(here, [Part("", pods=case.pods)])
-        yield from _written(chain(*changes), unset, f"for all use cases or below useCases.{case.name}")
-    for option in composed.options.all:
-        shared = _shared(option.words.defined, option.words)
-        yield from _written(_documents(here, option.part.parts()), shared, "or an entry in a Krmfile beside it")
+        shared = {name: word for name, word in unset.items() if words.layers[name] < 0}
+        below = (part for path in case.parts for part in parts.of(here, path).parts())
+        yield from _written(here, below, shared, "or an entry in a Krmfile beside it")
+        own = Part("", patches=case.patches, pods=case.pods)
+        yield from _written(here, [own], unset, f"for all use cases or below useCases.{case.name}")
 
 
-def _shared(defined: Mapping[str, Word], words: Words) -> dict[str, Word]:
-    """Return those of some words that the root of the workspace or a library defines, and no part."""
-    return {name: word for name, word in defined.items() if words.layers[name] < 0}
-
-
-def _documents(here: Workspace, used: Iterable[Part]) -> Iterator[Document]:
-    """Yield the documents of parts that stand in the workspace."""
+def _written(here: Workspace, used: Iterable[Part], words: Mapping[str, Word], where: str) -> Iterator[Finding]:
+    """Find comments of kpt, and values that some words replace; package.yaml may say another ``where``."""
     for part in used:
         paths = dict.fromkeys((*part.files, *(pod.path for pod in part.pods)))
-        yield from (document for path in paths if is_own(path) for document in here.sources.documents(path))
-        yield from (patch.document for patch in part.patches if is_own(patch.path))
-
-
-def _written(documents: Iterable[Document], words: Mapping[str, Word], where: str) -> Iterator[Finding]:
-    """Find comments of kpt, and values that some words replace; package.yaml may say another ``where``."""
-    for document in documents:
-        for comment in find_comments(document.root):
-            if comment.text.startswith(PREFIX):
-                hint = 'write # {"$openapi":"NAME"}, or import the package: packyard import DIR'
-                yield finding(
-                    "kpt-comment",
-                    document.source.problem(comment.start, "kpt's comment does nothing in a workspace", hint),
-                )
-        for binding in fields.find(document):
-            name, node, word = binding.reference.name, binding.node, words.get(binding.reference.name)
-            if word and isinstance(word.definition, Setter) and isinstance(node, Scalar):
-                ships, place = word.definition.text, word.place
-                if node.value not in ("", ships):
-                    message = f"{node.value!r} is replaced by {ships!r}, the value of {name} in {place}"
-                    hint = f"write setters: {{{name}: {lexeme(node.value, flow=True)}}} in package.yaml, {where}"
-                    yield finding("replaced-value", node.problem(message, hint))
+        documents = [document for path in paths if is_own(path) for document in here.sources.documents(path)]
+        for document in (*documents, *(patch.document for patch in part.patches if is_own(patch.path))):
+            for comment in find_comments(document.root):
+                if comment.text.startswith(PREFIX):
+                    message = "kpt's comment does nothing in a workspace"
+                    hint = 'write # {"$openapi":"NAME"}, or import the package: packyard import DIR'
+                    yield finding("kpt-comment", document.source.problem(comment.start, message, hint))
+            for binding in fields.find(document):
+                name, node, word = binding.reference.name, binding.node, words.get(binding.reference.name)
+                if word and isinstance(word.definition, Setter) and isinstance(node, Scalar):
+                    ships = word.definition.text
+                    if node.value not in ("", ships):
+                        message = f"{node.value!r} is replaced by {ships!r}, the value of {name} in {word.place}"
+                        hint = f"write setters: {{{name}: {lexeme(node.value, flow=True)}}} in package.yaml, {where}"
+                        yield finding("replaced-value", node.problem(message, hint))

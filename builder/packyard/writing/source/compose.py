@@ -23,7 +23,7 @@ from packyard.core.yaml.values import quoted, to_value
 from packyard.using.kustomize import idle
 from packyard.using.kustomize.accumulate import SourceObject, accumulate, file_names, is_same
 from packyard.using.kustomize.idle import Idle
-from packyard.using.kustomize.part import KrmfileData, Part
+from packyard.using.kustomize.part import KrmfileData, Part, first_sentence
 from packyard.using.kustomize.patch import no_container
 from packyard.using.options.folder import NAME as OPTIONS
 from packyard.using.options.folder import PROGRAMS
@@ -39,7 +39,6 @@ from packyard.writing.source import (
     reached_definitions,
     reached_rules,
     required,
-    sentence,
 )
 from packyard.writing.source.option import Options
 from packyard.writing.source.package import Package, UseCase
@@ -166,7 +165,7 @@ def _make(workspace: Workspace, package: Package, use_case: UseCase) -> Composed
         beside=tuple(sorted(beside)),
         definitions=reached.definitions,
         rules=rules,
-        description=sentence.of(use_case, used),
+        description=_purpose(use_case, used),
         shared={**shared, **set_fields(shared, reached.definitions, setters, memo).files},
         requires=tuple(dict.fromkeys([*package.requires, *required.gather(krmfiles, memo)])),
         named={name: part for name, item in by_file.items() if (part := program.own(item))},
@@ -205,6 +204,13 @@ def _objects(
     refuse(idle.problems(idle.join(own), f"the use case {use_case.path}", sources))
     refuse(_misnamed(use_case, objects))
     return [item for item in objects if not item.is_local], list(nothing)
+
+
+def _purpose(use_case: UseCase, used: Sequence[Part]) -> str:
+    """Return what a use case is for; where its name has several storages, that of the storage tells them apart."""
+    purpose = use_case.description or first_sentence(used[0].description)
+    storage = first_sentence(used[-1].description) if use_case.has_siblings else ""
+    return " ".join(filter(None, (purpose, storage)))
 
 
 def _misnamed(use_case: UseCase, objects: Iterable[SourceObject]) -> Iterator[Problem]:

@@ -129,10 +129,11 @@ def _take(
     for each in parts:
         each.bind(source.notes)
         users = [use_case.part for use_case in filled if any(below is each for below in use_case.part.all())]
-        for config_map in [name for name in each.generated if all(name in user.deleted for user in users)]:
-            each.drop(config_map)
-            for user in users:
-                user.kept["patches"].remove(user.deleted[config_map])
+        for name in [name for name in each.generated if all(name in user.deleted for user in users)]:
+            if not any(below.patches_config_map(name) for user in users for below in user.all()):
+                each.drop(name)
+                for user in users:
+                    user.kept["patches"].remove(user.deleted[name])
     used: dict[str, set[str]] = {}
     krmfiles = {file.source.name: file for each in parts for file in each.krmfiles}
     for each in parts:
@@ -166,12 +167,15 @@ def _files(name: str, taken: Sequence[UseCase], given: Mapping[str, Mapping[str,
             several.add(definition.name)
     files: dict[str, bytes] = {}
     for each in parts:
-        written = each.write(f"{basename(each.folder)} of {name}.")
+        written = each.write()
         own = [definition for key, definition in each.defined.items() if key in several]
         written |= {"Krmfile": krmfile(own)} if own else {}
         files |= {f"{each.folder}/{file}": data for file, data in written.items()}
-    tree = {use_case.path: _use_case(use_case, given.get(use_case.path, {})) for use_case in taken}
-    begun = skeleton.write(name, tree, setters={})
+    values = {use_case.path: _values(use_case.part, given.get(use_case.path, {})) for use_case in taken}
+    first, *others = values.values()
+    common = {key: text for key, text in first.items() if others and all(text == each.get(key) for each in others)}
+    tree = {use_case.path: _use_case(use_case.part, values[use_case.path], common) for use_case in taken}
+    begun = skeleton.write(name, tree, setters=common)
     files |= {f"packages/{name}/{path}": data for path, data in begun.items()}
     if definitions := [definition for key, definition in shared.items() if key not in several]:
         files[f"packages/{name}/Krmfile"] = krmfile(definitions)
@@ -185,14 +189,19 @@ def _is_alike(first: Definition, second: Definition) -> bool:
     return definition_text(first) == definition_text(second)
 
 
-def _use_case(use_case: UseCase, given: Mapping[str, str]) -> Tree:
-    says: dict[str, Tree] = {"base": Text(basename(use_case.part.folder))}
-    if use_case.part.namespace:
-        says["namespace"] = Text(use_case.part.namespace)
-    defined = {key: definition for each in use_case.part.all() for key, definition in each.defined.items()}
+def _values(part: Part, given: Mapping[str, str]) -> dict[str, str]:
+    """Return the values of setters that a use case says itself."""
+    defined = {key: definition for each in part.all() for key, definition in each.defined.items()}
     setters = (setter for key in (*GIVEN, *given) if isinstance(setter := defined.get(key), Setter))
-    if values := {setter.name: double(given.get(setter.name, setter.value)) for setter in setters}:
-        says["setters"] = values
+    return {setter.name: given.get(setter.name, setter.value) for setter in setters}
+
+
+def _use_case(part: Part, values: Mapping[str, str], common: Mapping[str, str]) -> Tree:
+    says: dict[str, Tree] = {"base": Text(basename(part.folder))}
+    if part.namespace:
+        says["namespace"] = Text(part.namespace)
+    if own := {key: double(text) for key, text in values.items() if key not in common}:
+        says["setters"] = own
     return in_brackets(says)
 
 

@@ -20,6 +20,7 @@ from packyard.core.yaml import layout, make, proof
 from packyard.core.yaml.document import parse_text, source_of, walk
 from packyard.core.yaml.node import Collection, Comment, Document, Entry, Item, MappingNode, Node, Scalar, Source
 from packyard.core.yaml.values import to_value
+from packyard.using.kustomize import selector
 from packyard.using.setters.krmfile import NAME as KRMFILE
 from packyard.using.setters.krmfile import Krmfile
 from packyard.writing.authoring.import_ import difference as differences
@@ -124,6 +125,14 @@ class Part:
         values |= {"options": make.mapping("", {"labels": make.mapping("", labels)})} if labels else {}
         self.kept.setdefault(GENERATED, []).append(Item(make.mapping("", values), 0))
 
+    def patches_config_map(self, name: str) -> bool:
+        """Say whether a patch of its author is for a ConfigMap."""
+        patches = [item for item in self.kept["patches"] if item is not self.deleted.get(name)]
+        targets = [mapping(mapping(to_value(item.value)).get("target")) for item in patches]
+        roots = (document.root for document in self.read())
+        named = (selector.identity(root)[1::2] for root in roots if isinstance(root, MappingNode))
+        return ("ConfigMap", name) in named or any(target.get("name") == name for target in targets)
+
     def drop(self, name: str) -> None:
         """Take out the generator of a ConfigMap, with the files that are for it alone."""
         files = set(self.generated.pop(name)).difference(*self.generated.values())
@@ -131,16 +140,15 @@ class Part:
         others = [item for item in self.kept[GENERATED] if mapping(to_value(item.value)).get("name") != name]
         self.kept[GENERATED] = others
 
-    def write(self, says: str) -> dict[str, bytes]:
-        """Return its files; ``says`` is what it is, where its author says nothing."""
+    def write(self) -> dict[str, bytes]:
+        """Return its files."""
         root = make.mapping("", {"apiVersion": kustomization.VERSIONS[self.kind], "kind": self.kind})
         listed = [listing(relpath(part.folder, self.folder)) for part in self.resources]
         listed += [make.like(item, make.clone) for item in self.listed]
         components = [listing(relpath(part.folder, self.folder)) for part in self.components]
         for key, items in {"resources": listed, "components": components, **self.kept}.items():
             root.entries += [make.entry(key, make.sequence("", items))] if items else []
-        head = self.head or [Comment(f"# {says}", 0, 0, own_line=True)]
-        return {kustomization.FILE: layout.write(root, head=head), **self.files}
+        return {kustomization.FILE: layout.write(root, head=self.head), **self.files}
 
 
 def name(parts: Iterable[Part], stem: str) -> None:

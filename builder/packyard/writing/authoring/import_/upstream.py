@@ -15,11 +15,13 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, partial
+from itertools import takewhile
 from pathlib import Path, PurePosixPath
 from posixpath import basename, commonpath, join, normpath, relpath
 
 from packyard.core.errors import InputError, Problem, every, refuse
+from packyard.core.files.paths import WORKSPACE
 from packyard.core.kubernetes import kustomization
 from packyard.core.kubernetes.kinds import is_local
 from packyard.core.yaml import make, proof
@@ -82,7 +84,7 @@ class Upstream:
         self._text = cache(lambda below: build(folder / below))
         self._objects = cache(lambda below: objects_of(self._text(below), f"{self.sources.shown(below)} as built"))
         self._folders = self._reached()
-        self._top = commonpath([self._below, *self._folders])
+        self._top = self._package(commonpath([self._below, *self._folders]))
         self.begin()
 
     def begin(self) -> None:
@@ -152,6 +154,12 @@ class Upstream:
                 below = dict.fromkeys(normpath(join(folder, text)) for text in texts)
                 folders += [path for path in below if path not in folders and self._wide.is_folder(path)]
         return folders
+
+    def _package(self, folder: str) -> str:
+        """Return the folder with the definitions for another one: itself, or one above that is in no workspace."""
+        is_outside = partial(_has_none, self._wide, (WORKSPACE,))
+        folders = takewhile(is_outside, [folder, *map(str, PurePosixPath(folder).parents)])
+        return next((path for path in folders if not _has_none(self._wide, (KRMFILE, KPTFILE), path)), folder)
 
     def _leaves(self) -> list[str]:
         """Return the folders of use cases, or of manifests without any kustomization."""
@@ -355,6 +363,10 @@ def _fault(document: Document) -> Problem | None:
     hint = "complete it, or import a copy of the folder without this file"
     message = "is not an object that kustomize builds: apiVersion, kind and metadata.name are needed"
     return root.problem(message, hint) if root else None
+
+
+def _has_none(sources: Sources, names: Iterable[str], folder: str) -> bool:
+    return not any(sources.is_file(normpath(join(folder, name))) for name in names)
 
 
 def _is_file(sources: Sources, path: str) -> bool:

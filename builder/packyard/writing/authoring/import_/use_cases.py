@@ -10,6 +10,8 @@ from packyard.core.errors import InputError, Problem
 from packyard.core.kubernetes import kustomization
 from packyard.core.yaml.node import MappingNode, Node
 from packyard.core.yaml.sources import Sources
+from packyard.using.options.folder import NAME as OPTIONS
+from packyard.using.options.folder import PROGRAMS
 from packyard.using.setters.packages import KPTFILE
 from packyard.writing.source.package import NAME, slug
 
@@ -65,6 +67,8 @@ def paths(folders: Sequence[str], prefix: str, shown: str, name: str) -> dict[st
         skipped = max(0, min(len(common), *(len(folder.split("/")) - least for folder in folders)))
         marked = {folder: "/".join(folder.split("/")[skipped:]) or name for folder in folders}
     named = {folder: "/".join(map(slug, path.split("/"))) for folder, path in marked.items()}
+    taken = {folder for folder, path in named.items() if path.split("/")[0] in (OPTIONS, PROGRAMS)}
+    named |= {folder: f"{slug(name)}/{named[folder]}" for folder in taken}
     for folder, path in named.items():
         if any(outer.startswith(f"{path}/") for outer in named.values()):
             named[folder] = f"{path}/{_OUTER}"  # beside those in it
