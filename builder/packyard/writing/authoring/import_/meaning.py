@@ -124,16 +124,12 @@ def named_for(path: Sequence[Step], taken: Collection[str]) -> str:
 
 def _pattern(substitution: Substitution) -> str | None:
     """Return a pattern in which ``${NAME}`` is what stands for NAME; None where ours cannot say it."""
-    pieces = {}
-    pattern = substitution.pattern
-    for number, (marker, reference) in enumerate(substitution.markers):
-        if reference is None:
-            return None
-        pieces[f"\0{number}\0"] = f"${{{reference.name}}}"
-        pattern = pattern.replace(marker, f"\0{number}\0") if marker else pattern
-    if MARKER.search(pattern):
+    references = {marker: reference for marker, reference in reversed(substitution.markers) if marker}
+    markers = re.compile("|".join(re.escape(marker) for marker, _ in substitution.markers if marker) or "(?!)")
+    names = {marker: f"${{{reference.name}}}" for marker, reference in references.items() if reference}
+    if len(names) < len(references) or MARKER.search(markers.sub("\0", substitution.pattern)):
         return None
-    return re.sub("\0[0-9]+\0", lambda match: pieces[match[0]], pattern)
+    return markers.sub(lambda match: names[match[0]], substitution.pattern)
 
 
 def _setter(setter: Setter, notes: list[Note]) -> Setter:

@@ -36,7 +36,7 @@ _BASES, _OVERLAYS = "bases", "overlays/programs"
 
 @dataclass(slots=True)
 class Part:
-    """A base or a component; ``krmfiles`` are those above it, and last its own."""
+    """A base or a component."""
 
     source: str
     kind: str = "Kustomization"
@@ -51,7 +51,7 @@ class Part:
     beyond: list[str] = field(default_factory=list)  # what its kustomization says and no part can
     namespace: str = ""  # of a use case
     head: Sequence[Comment] = ()
-    krmfiles: Sequence[Krmfile] = ()
+    krmfile: Krmfile | None = None  # its own, or the nearest above it
     kptfile: Source | None = None
     defined: dict[str, Definition] = field(default_factory=dict)
     generated: dict[str, list[str]] = field(default_factory=dict)  # ConfigMaps, each with its files
@@ -75,7 +75,7 @@ class Part:
 
     def bind(self, notes: list[Note]) -> None:
         """Write setter comments into its files, and take the definitions that these reach."""
-        edits, self.defined = bind(self.read(), self.krmfiles, notes)
+        edits, self.defined = bind(self.read(), self.krmfile, notes)
         left = iter(edits)
         for path, documents in self.documents.items():
             own = [edit for _ in documents for edit in next(left)]
