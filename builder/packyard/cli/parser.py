@@ -116,4 +116,4 @@ def run(module: Any, verb: str, words: Sequence[str]) -> int:
     parsed.command = [*words[end + 1 :]]
     output.choose(is_quiet=parsed.quiet, is_verbose=parsed.verbose)
     with ending.as_interrupt():
-        return int(module.run(parsed))
+        return int(module.run(parsed) or 0)

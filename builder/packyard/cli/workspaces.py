@@ -6,7 +6,6 @@ carries; without names it is every package. A library that it builds on is fetch
 
 from __future__ import annotations
 
-import argparse
 import os
 from collections.abc import Sequence
 from contextlib import suppress
@@ -29,18 +28,18 @@ from packyard.writing.source.workspace import Workspace
 WORTH_WORKERS = 8
 
 
-def add_argument(parser: argparse.ArgumentParser, *, carried: bool = False) -> None:
+def add_argument(parser: declare.Parser, *, carried: bool = False) -> None:
     """Declare ``--workspace``; ``carried`` as for `find`."""
     otherwise = ", or packyard's own" if carried else ""
     declare.value(parser, "--workspace DIR", f"the workspace (default: around here{otherwise})")
 
 
-def add_names(parser: argparse.ArgumentParser) -> None:
+def add_names(parser: declare.Parser) -> None:
     """Declare ``NAME ...``, the packages."""
     parser.add_argument("names", metavar="NAME", nargs="*", help="packages (default: all)")
 
 
-def names(arguments: argparse.Namespace, workspace: Workspace) -> list[str]:
+def names(arguments: declare.Arguments, workspace: Workspace) -> list[str]:
     """Return the packages that are named, each once, or all; a folder of packages/ names its package."""
     folder = (workspace.root_dir / "packages").resolve()
     places = {name: Path(name).resolve() for name in arguments.names}
@@ -52,12 +51,12 @@ def names(arguments: argparse.Namespace, workspace: Workspace) -> list[str]:
     return packages
 
 
-def bundles(arguments: argparse.Namespace, workspace: Workspace) -> list[str]:
+def bundles(arguments: declare.Arguments, workspace: Workspace) -> list[str]:
     """Return what `names` does, but of a library, unless packages are named, the library itself."""
     return [workspace.name] if workspace.is_library and not arguments.names else names(arguments, workspace)
 
 
-def find(arguments: argparse.Namespace, *, carried: bool = False) -> Workspace:
+def find(arguments: declare.Arguments, *, carried: bool = False) -> Workspace:
     """Return the workspace that the arguments name, or the one around; with ``carried``, packyard's own as the last.
 
     A library of it that is not at hand is fetched.
@@ -106,12 +105,12 @@ def tell_warnings(warnings: Sequence[Finding]) -> None:
         output.warning(str(finding.named))
 
 
-def add_jobs(parser: argparse.ArgumentParser) -> None:
+def add_jobs(parser: declare.Parser) -> None:
     """Declare ``--jobs``."""
     declare.value(parser, "--jobs N", "packages built at once (default: one per processor)", type=int)
 
 
-def jobs(arguments: argparse.Namespace, names: Sequence[str]) -> int:
+def jobs(arguments: declare.Arguments, names: Sequence[str]) -> int:
     """Return how many processes build packages; 0, which is this one alone, if they are few and no flag says more."""
     count = arguments.jobs
     if count is None:

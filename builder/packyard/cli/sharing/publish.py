@@ -49,7 +49,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     workspaces.add_jobs(parser)
 
 
-def run(arguments: argparse.Namespace) -> int:
+def run(arguments: argparse.Namespace) -> None:
     """Build all packages first, then publish: if one is refused, none is published."""
     shard = arguments.shard
     reference.check_version(arguments.version)
@@ -78,7 +78,7 @@ def run(arguments: argparse.Namespace) -> int:
         if arguments.dry_run:
             uploads = compare(store, packed, access.current(store, by.trusted))
             _print(store, [(upload.entry, upload.outlook) for upload in uploads], arguments.output)
-            return 0
+            return
         attest = _attest(workspace, folder, built, by.key)
         close = arguments.version if arguments.close else ""
         with progress.of(part) as done:
@@ -86,7 +86,6 @@ def run(arguments: argparse.Namespace) -> int:
     _print(store, published, arguments.output)
     if close:
         _tell_closed(by.current(store), close, shard)
-    return 0
 
 
 def _shard(text: str) -> tuple[int, int]:

@@ -28,12 +28,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     signing.add_argument(parser)
 
 
-def run(arguments: argparse.Namespace) -> int:
+def run(arguments: argparse.Namespace) -> None:
     """Yank the version; once more changes nothing."""
     by = signing.publisher(arguments.channel, arguments.key)
     entry, is_new = yank(open_channel(arguments.channel), arguments.reference, arguments.reason, by)
     ROWS.show([row(entry, "yanked" if is_new else "unchanged")], arguments.output)
-    return 0
 
 
 def _refuse(_text: str) -> NoReturn:

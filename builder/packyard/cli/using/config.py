@@ -10,12 +10,11 @@ The file is $XDG_CONFIG_HOME/packyard/config.yaml, by default ~/.config/packyard
 
 from __future__ import annotations
 
-import argparse
 import os
 from collections.abc import Iterator, Sequence
 from json import dumps
 
-from packyard.cli import output, preferences, state
+from packyard.cli import declare, output, preferences, state
 from packyard.cli.preferences import Setting
 from packyard.cli.rows import Rows
 from packyard.core.errors import UsageError
@@ -26,19 +25,18 @@ ROWS = Rows("value", "name, value, origin", columns="NAME, VALUE, ORIGIN")
 _DEFAULT = "default"
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
+def add_arguments(parser: declare.Parser) -> None:
     """Declare the verb's arguments."""
     parser.usage = "%(prog)s [set channel ADDRESS] [flags]"
     parser.add_argument("words", metavar="[set channel ADDRESS]", nargs="*")
 
 
-def run(arguments: argparse.Namespace) -> int:
+def run(arguments: declare.Arguments) -> None:
     """Print each value with its origin; write one before, if that is asked for."""
     if arguments.words:
         _set(arguments.words)
     rows = [(name, output.masked(setting.value), setting.origin) for name, setting in _values()]
     ROWS.show(rows, arguments.output)
-    return 0
 
 
 def _set(words: Sequence[str]) -> None:

@@ -14,7 +14,6 @@ Of several use cases it says how much of what kind differs; -v prints each diffe
 
 from __future__ import annotations
 
-import argparse
 import os
 from collections.abc import Sequence
 from dataclasses import asdict
@@ -33,7 +32,7 @@ ROWS = Rows("difference", "package, where, what, name, path, change, before, aft
 _Listed = tuple[str, Change]
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
+def add_arguments(parser: declare.Parser) -> None:
     """Declare the verb's arguments."""
     what = "a folder, a .tar.gz, or NAME@VERSION"
     parser.add_argument("old", metavar="A", nargs="?", help=f"{what} (default: here)")
@@ -42,7 +41,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     packages.add_values(parser, "compare what two use cases render to with the values of this file")
 
 
-def run(arguments: argparse.Namespace) -> int:
+def run(arguments: declare.Arguments) -> int:
     """Print what differs."""
     if arguments.values:
         return _rendered(arguments)
@@ -56,7 +55,7 @@ def run(arguments: argparse.Namespace) -> int:
     return 0
 
 
-def _between(arguments: argparse.Namespace) -> list[_Listed]:
+def _between(arguments: declare.Arguments) -> list[_Listed]:
     """Return what differs between two packages, or all of two builds, or a use case of two versions."""
     before, after = (compared.read(word, arguments.channel) for word in (arguments.old, arguments.new))
     use_cases = {compared.use_case(arguments.old, before), compared.use_case(arguments.new, after)} - {""}
@@ -66,7 +65,7 @@ def _between(arguments: argparse.Namespace) -> list[_Listed]:
     return [(name, change) for name, change in listed if not use_cases or change.where in use_cases]
 
 
-def _with_origin(arguments: argparse.Namespace) -> tuple[list[_Listed], str]:
+def _with_origin(arguments: declare.Arguments) -> tuple[list[_Listed], str]:
     """Return what differs in an untarred package, or a folder of it, from the bundle that it came from; its folder."""
     top, below = untarred.within(arguments.old or ".")
     if not top.is_dir():
@@ -110,13 +109,13 @@ def _sentences(changes: Sequence[Change]) -> list[str]:
     return [*report.text(rest), f"{output.counted(len(follow), 'field')} changed by that (-v lists them)"]
 
 
-def _rendered(arguments: argparse.Namespace) -> int:
+def _rendered(arguments: declare.Arguments) -> int:
     """Print how the manifests of two use cases differ; both are rendered as if the same values were set."""
     if arguments.new is None:
         raise UsageError("packyard diff: name two use cases to render with --values: packyard diff A/USECASE B/USECASE")
     both = []
     for word in (arguments.old, arguments.new):
-        with packages.opened(argparse.Namespace(**vars(arguments), words=[word], locked=False), "diff") as use_case:
+        with packages.opened(declare.Arguments(**vars(arguments), words=[word], locked=False), "diff") as use_case:
             typed = use_case.command("render")
             with every.with_values(use_case.directory, use_case.values, typed, enabling=use_case.options) as source:
                 both.append(render(source, path=os.environ.get("PATH", ""), command=typed))

@@ -10,7 +10,6 @@ packyard show NAME lists the use cases of one.
 
 from __future__ import annotations
 
-import argparse
 from collections.abc import Iterable, Iterator, Sequence
 from difflib import get_close_matches
 from typing import TYPE_CHECKING
@@ -34,13 +33,13 @@ ROWS = Rows(
 )
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
+def add_arguments(parser: declare.Parser) -> None:
     """Declare the verb's arguments."""
     parser.add_argument("words", metavar="WORD", nargs="*", help="only packages that have all of these words")
     declare.value(parser, "--from CHANNEL", "where to look", dest="channel")
 
 
-def run(arguments: argparse.Namespace) -> int:
+def run(arguments: declare.Arguments) -> int:
     """List packages, a row for each; 1 if none has the words."""
     words = words_of(arguments.words)
     if arguments.words and not words:
@@ -66,7 +65,7 @@ def _nearest(words: Sequence[str], packages: Iterable[Summary]) -> str:
     return f"nearest: {', '.join(dict.fromkeys(near))}" if near else "packyard list shows all"
 
 
-def _listed(arguments: argparse.Namespace) -> tuple[str, Sequence[str], Sequence[Summary], int | None]:
+def _listed(arguments: declare.Arguments) -> tuple[str, Sequence[str], Sequence[Summary], int | None]:
     """Return where packages are from, who signed what lists them, these, and the number of the index of a channel."""
     source = preferences.source(arguments.channel)
     if source.is_carried:

@@ -37,7 +37,7 @@ _PAGE = page(sys.modules[__name__])
 FLAGS = Declared(_PAGE, numbers=True)
 
 
-def main(words: Sequence[str]) -> int:
+def main(words: Sequence[str]) -> None:
     """Set, and say what was changed where."""
     try:
         parsed = FLAGS.parse(words)
@@ -45,7 +45,7 @@ def main(words: Sequence[str]) -> int:
         raise UsageError(f"packyard set: {error}; packyard set --help lists the flags") from error
     if parsed.switches["help"]:
         output.page(f"usage: packyard set [DIR] NAME=VALUE ... [flags]\n\n{_PAGE}\n{directories.HELP}")
-        return 0
+        return
     output.choose(is_quiet=parsed.switches["quiet"], is_verbose=parsed.switches["verbose"])
     directory, words = directories.split(parsed.arguments)
     outcome = _set(directory, words, parsed)
@@ -60,7 +60,6 @@ def main(words: Sequence[str]) -> int:
     else:
         for change in outcome.changes:
             _tell(change, f"{change.place}: " if len(outcome.changes) > 1 else "")
-    return 0
 
 
 def _set(directory: Path, words: list[str], parsed: Flags) -> Outcome:

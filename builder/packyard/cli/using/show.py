@@ -13,7 +13,6 @@ Nothing is written into the folder here.
 
 from __future__ import annotations
 
-import argparse
 import os
 import tempfile
 from collections.abc import Iterator, Sequence
@@ -55,7 +54,7 @@ _INDENT = "    "  # before the lines on a use case
 Row = dict[str, Any]
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
+def add_arguments(parser: declare.Parser) -> None:
     """Declare the verb's arguments."""
     parser.usage = "%(prog)s NAME[@VERSION][/USECASE] [flags]"
     parser.add_argument("words", metavar="NAME[@VERSION][/USECASE]", nargs="*")
@@ -63,7 +62,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     declare.switch(parser, "--images", "only the names of its images, a line each")
 
 
-def run(arguments: argparse.Namespace) -> int:
+def run(arguments: declare.Arguments) -> None:
     """Print a package, or its use cases that are named."""
     reference, _, wanted = "/".join(word.strip("/") for word in arguments.words).partition("/")
     source = preferences.source(arguments.channel)
@@ -72,7 +71,7 @@ def run(arguments: argparse.Namespace) -> int:
             raise UsageError(f"packyard show: --images is of a whole package: packyard show {reference} --images")
         names = _images([reference] if reference else _names(source), source)
         IMAGES.show([(name,) for name in names], arguments.output)
-        return 0
+        return
     if not reference:
         raise UsageError("packyard show: name a package; packyard list shows their names")
     fetched = bundles.offer(Reference.parse(reference), source)
@@ -86,7 +85,6 @@ def run(arguments: argparse.Namespace) -> int:
         typed, flag = quote(reference), preferences.as_flag(source)
         then = _then(bundle.manifest, cases[0]) if wanted else f"packyard show {typed}/USECASE{flag}"
         output.page("\n".join([*lines, f"{'next':<{_LABEL}}packyard get {typed}{flag}", " " * _LABEL + then]))
-    return 0
 
 
 def names(manifest: Manifest) -> dict[str, str]:

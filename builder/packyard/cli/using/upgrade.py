@@ -14,7 +14,6 @@ decides. `packyard undo DIR` reverts it.
 
 from __future__ import annotations
 
-import argparse
 import os
 from dataclasses import replace
 from pathlib import Path
@@ -40,7 +39,7 @@ ROWS = Rows(
 )
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
+def add_arguments(parser: declare.Parser) -> None:
     """Declare the verb's arguments."""
     parser.add_argument("folder", metavar="DIR", nargs="?", default="", help="a package (default: here)")
     parser.add_argument("version", metavar="VERSION", nargs="?", default="", help="as in NAME@VERSION, or FILE.tar.gz")
@@ -51,7 +50,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     declare.switch(parser, "--dry-run", "print the changes as a diff; write nothing")
 
 
-def run(arguments: argparse.Namespace) -> int:
+def run(arguments: declare.Arguments) -> int:
     """Upgrade, and print the files that changed."""
     decision, folder, version = arguments.conflicts, Path(arguments.folder), arguments.version
     if not version and not folder.is_dir() and _is_version(arguments.folder):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 from pathlib import Path
 
 from packyard.cli import declare, output, progress, workspaces
@@ -28,7 +27,7 @@ def add_arguments(parser: Parser) -> None:
     workspaces.add_jobs(parser)
 
 
-def run(arguments: argparse.Namespace) -> int:
+def run(arguments: declare.Arguments) -> None:
     """Build all packages; if one is refused, none is changed."""
     reference.check_version(arguments.version)
     workspace = workspaces.find(arguments)
@@ -42,4 +41,3 @@ def run(arguments: argparse.Namespace) -> int:
         for item in built.packages:
             output.line(f"{out_dir / item.name}.tar.gz  {item.digest}  {item.size} bytes")
         workspaces.tell_warnings(built.warnings)
-    return 0

@@ -8,7 +8,6 @@ With --quiet a check that passed has no row.
 
 from __future__ import annotations
 
-import argparse
 import os
 
 from packyard.cli import declare, output, workspaces
@@ -19,7 +18,7 @@ ROWS = Rows("check", "package, check, where, state, details, misfits", columns="
 EXAMPLE = "packyard test my-model --strict"
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
+def add_arguments(parser: declare.Parser) -> None:
     """Declare the verb's arguments."""
     workspaces.add_names(parser)
     declare.switch(parser, "--server", "ask the API server of kubectl's current context, by a dry run")
@@ -27,7 +26,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     workspaces.add_argument(parser)
 
 
-def run(arguments: argparse.Namespace) -> int:
+def run(arguments: declare.Arguments) -> int:
     """Try each package and print a row for each check, then why checks failed."""
     workspace = workspaces.find(arguments)
     names = workspaces.names(arguments, workspace)
