@@ -91,9 +91,9 @@ def run(words: list[str]) -> int:
     module = import_module(f"packyard.cli.{VERBS[verb][0] if verb in VERBS else verb}")
     if hasattr(module, "main"):  # the verb parses its own command line
         return int(module.main(rest) or 0)
-    from packyard.cli import parser
+    from packyard.cli import declare
 
-    return parser.run(module, verb, rest)
+    return declare.run(module, verb, rest)
 
 
 def _unknown(word: str, rest: Sequence[str]) -> str:

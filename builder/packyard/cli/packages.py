@@ -52,8 +52,8 @@ def add_arguments(parser: declare.Parser, rest: str = "[NAME=VALUE...]") -> None
     """Declare the use case, its values, and where it is from."""
     directories.add_arguments(parser, rest)
     add_values(parser, "as if the values and options of this file were set")
-    declare.value(parser, "--from CHANNEL", "fetch NAME/USECASE for this command alone", dest="channel")
-    declare.switch(parser, "--locked", f"the version that {lock.FILE} pins")
+    parser.value("--from CHANNEL", "fetch NAME/USECASE for this command alone", dest="channel")
+    parser.switch("--locked", f"the version that {lock.FILE} pins")
 
 
 def add_values(parser: declare.Parser, text: str) -> None:

@@ -23,7 +23,7 @@ PASSPHRASE = "PACKYARD_KEY_PASSPHRASE"
 
 def add_argument(parser: declare.Parser) -> None:
     """Declare ``--key``."""
-    declare.value(parser, "--key NAME|URI", "the key to sign with")
+    parser.value("--key NAME|URI", "the key to sign with")
 
 
 def key(name: str | None = None) -> Signing | None:

@@ -12,11 +12,11 @@ from contextlib import suppress
 from pathlib import Path
 from shlex import quote
 
-from packyard.cli import declare, output, preferences, state
+from packyard.cli import declare, output, preferences
 from packyard.core.bundle.bundle import Bundle
 from packyard.core.bundle.reference import Reference
 from packyard.core.errors import ConflictError, InputError, Problem
-from packyard.core.files import regular
+from packyard.core.files import home, regular
 from packyard.core.files.paths import WORKSPACE
 from packyard.writing.checks.finding import Finding
 from packyard.writing.source import library, workspace
@@ -31,12 +31,13 @@ WORTH_WORKERS = 8
 def add_argument(parser: declare.Parser, *, carried: bool = False) -> None:
     """Declare ``--workspace``; ``carried`` as for `find`."""
     otherwise = ", or packyard's own" if carried else ""
-    declare.value(parser, "--workspace DIR", f"the workspace (default: around here{otherwise})")
+    parser.value("--workspace DIR", f"the workspace (default: around here{otherwise})")
 
 
-def add_names(parser: declare.Parser) -> None:
-    """Declare ``NAME ...``, the packages."""
+def add_arguments(parser: declare.Parser) -> None:
+    """Declare ``NAME ...``, the packages, and where they are."""
     parser.add_argument("names", metavar="NAME", nargs="*", help="packages (default: all)")
+    add_argument(parser)
 
 
 def names(arguments: declare.Arguments, workspace: Workspace) -> list[str]:
@@ -71,7 +72,7 @@ def find(arguments: declare.Arguments, *, carried: bool = False) -> Workspace:
 
 def _obtain(entry: Entry) -> Path:
     """Return the folder of a library that is a bundle: kept from before, or fetched now."""
-    kept_dir = state.cache_dir() / "libraries"
+    kept_dir = home.cache_dir() / "libraries"
     if entry.digest and (kept_dir / entry.digest.hex / entry.name).is_dir():
         return kept_dir / entry.digest.hex / entry.name
     bundle = _fetch(entry)
@@ -107,7 +108,7 @@ def tell_warnings(warnings: Sequence[Finding]) -> None:
 
 def add_jobs(parser: declare.Parser) -> None:
     """Declare ``--jobs``."""
-    declare.value(parser, "--jobs N", "packages built at once (default: one per processor)", type=int)
+    parser.value("--jobs N", "packages built at once (default: one per processor)", type=int)
 
 
 def jobs(arguments: declare.Arguments, names: Sequence[str]) -> int:

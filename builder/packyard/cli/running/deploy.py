@@ -46,7 +46,7 @@ def add_arguments(parser: declare.Parser) -> None:
     packages.add_arguments(parser, "[NAME=VALUE…]")
     clusters.add_arguments(parser)
     add_flags(parser)
-    declare.switch(parser, "--no-doctor", "deploy whatever packyard doctor would find")
+    parser.switch("--no-doctor", "deploy whatever packyard doctor would find")
 
 
 def run(arguments: declare.Arguments) -> None:
@@ -66,10 +66,10 @@ def begin(arguments: declare.Arguments, client: Kubectl, rendered: Rendered) -> 
 
 def add_flags(parser: declare.Parser) -> None:
     """Declare the flags that `rollback` has as well."""
-    declare.switch(parser, "--dry-run", "show what would change on the cluster; store nothing")
-    declare.switch(parser, "--force", "take over what others have set, and what is no run's")
-    declare.switch(parser, "--atomic", "take back what was applied if the run does not start")
-    declare.switch(parser, "--no-wait", "do not wait until the pods run")
+    parser.switch("--dry-run", "show what would change on the cluster; store nothing")
+    parser.switch("--force", "take over what others have set, and what is no run's")
+    parser.switch("--atomic", "take back what was applied if the run does not start")
+    parser.switch("--no-wait", "do not wait until the pods run")
     clusters.add_timeout(parser, "how long to wait", PATIENCE)
 
 

@@ -40,7 +40,7 @@ def add_arguments(parser: declare.Parser) -> None:
     """Declare the verb's arguments."""
     packages.add_arguments(parser, "[NAME=VALUE…]")
     clusters.add_arguments(parser)
-    declare.switch(parser, "--probe", "also run small Jobs as its pods, and delete them")
+    parser.switch("--probe", "also run small Jobs as its pods, and delete them")
     clusters.add_timeout(parser, "how long these may take, the pulling of images included", "3m")
 
 
@@ -69,10 +69,8 @@ def run(arguments: declare.Arguments) -> int:
     if is_of_use_case:
         findings, then = _examine(arguments)
     else:  # which operators are there, of those that packages of the catalogue need
-        findings, then = (
-            doctor.operated(clusters.find(arguments)),
-            "packyard doctor DIR asks for all that one needs",
-        )
+        findings = doctor.operated(clusters.find(arguments))
+        then = "packyard doctor DIR asks for all that one needs"
     if ROWS.show(findings, arguments.output):
         _show(findings)
     output.note(then)

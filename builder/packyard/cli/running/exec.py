@@ -18,9 +18,8 @@ _SHELL = ("sh", "-c", "command -v bash >/dev/null && exec bash || exec sh")
 
 def add_arguments(parser: declare.Parser) -> None:
     """Declare the verb's arguments."""
-    clusters.add_arguments(parser, is_of_run=True)
     clusters.add_pods(parser)
-    declare.value(parser, "--container NAME", "not the first container, but this one", default="")
+    parser.value("--container NAME", "not the first container, but this one", default="")
     parser.usage = f"{parser.prog} [flags] RUN [-- COMMAND ...]"
 
 

@@ -16,9 +16,8 @@ from packyard.running.runs.workloads import PodStatus
 
 def add_arguments(parser: declare.Parser) -> None:
     """Declare the verb's arguments."""
-    clusters.add_arguments(parser, is_of_run=True)
-    parser.add_argument("port", metavar="PORT", nargs="?", default="", help="which port, by number or name")
     clusters.add_pods(parser)
+    parser.add_argument("port", metavar="PORT", nargs="?", default="", help="which port, by number or name")
 
 
 def run(arguments: declare.Arguments) -> int:

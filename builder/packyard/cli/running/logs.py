@@ -40,13 +40,12 @@ _LAST = 10.0  # seconds that what was printed last may take to come
 
 def add_arguments(parser: declare.Parser) -> None:
     """Declare the verb's arguments."""
-    clusters.add_arguments(parser, is_of_run=True)
     clusters.add_pods(parser)
-    declare.value(parser, "--container NAME", "not the first container, but this one", default="")
-    declare.switch(parser, "-f --follow", "go on as more is printed, until the run is over")
-    declare.switch(parser, "--previous", "what was printed before the last restart")
-    declare.value(parser, "--tail N", "only the last lines of each pod", type=int)
-    declare.switch(parser, "--events", "what happened to the run, instead of what it prints")
+    parser.value("--container NAME", "not the first container, but this one", default="")
+    parser.switch("-f --follow", "go on as more is printed, until the run is over")
+    parser.switch("--previous", "what was printed before the last restart")
+    parser.value("--tail N", "only the last lines of each pod", type=int)
+    parser.switch("--events", "what happened to the run, instead of what it prints")
 
 
 def run(arguments: declare.Arguments) -> int:

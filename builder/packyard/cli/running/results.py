@@ -28,7 +28,7 @@ _SYNC = {"s3": "aws s3 sync", "gs": "gcloud storage rsync --recursive"}
 def add_arguments(parser: declare.Parser) -> None:
     """Declare the verb's arguments."""
     clusters.add_arguments(parser, is_of_run=True)
-    declare.switch(parser, "--pod", "print pods that can read them")
+    parser.switch("--pod", "print pods that can read them")
 
 
 def run(arguments: declare.Arguments) -> None:

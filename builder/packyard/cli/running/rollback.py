@@ -38,7 +38,7 @@ def add_arguments(parser: declare.Parser) -> None:
     clusters.add_arguments(parser, is_of_run=True)
     help = "its number (default: the one before the last)"
     parser.add_argument("record", metavar="RECORD", nargs="?", type=int, help=help)
-    declare.switch(parser, "--list", "list the records, the newest last")
+    parser.switch("--list", "list the records, the newest last")
     deploy.add_flags(parser)
 
 

@@ -21,7 +21,7 @@ def add_arguments(parser: declare.Parser) -> None:
     """Declare the verb's arguments."""
     packages.add_arguments(parser, "[NAME=VALUE…]")
     clusters.add_arguments(parser)
-    declare.switch(parser, "--no-doctor", "run whatever packyard doctor would find")
+    parser.switch("--no-doctor", "run whatever packyard doctor would find")
     plain = dict.fromkeys(("dry_run", "force", "atomic", "no_wait"), False)
     parser.set_defaults(**plain, timeout=None, patience=deploy.PATIENCE, output="")  # the log alone
 

@@ -28,8 +28,8 @@ ROWS = Rows("run", f"run, namespace, records, deleted ({clusters.REFERENCE}), st
 def add_arguments(parser: declare.Parser) -> None:
     """Declare the verb's arguments."""
     parser.add_argument("runs", metavar="RUN", nargs="*", help="a run, by its name")
-    declare.switch(parser, "--all", "all runs of the namespace")
-    declare.switch(parser, "-y --yes", "do not ask")
+    parser.switch("--all", "all runs of the namespace")
+    parser.switch("-y --yes", "do not ask")
     clusters.add_timeout(parser, "how long to wait", "5m")
     clusters.add_arguments(parser)
 

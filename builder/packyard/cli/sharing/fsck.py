@@ -25,8 +25,8 @@ ROWS = Rows("finding", "kind, key, message, hint", line="{kind:<8} {key}: {messa
 def add_arguments(parser: declare.Parser) -> None:
     """Declare the verb's arguments."""
     parser.add_argument("channel", metavar="CHANNEL")
-    declare.switch(parser, "--repair", "first list again what is whole and not listed")
-    declare.switch(parser, "--remove", "of --repair: remove what nothing lists then")
+    parser.switch("--repair", "first list again what is whole and not listed")
+    parser.switch("--remove", "of --repair: remove what nothing lists then")
     signing.add_argument(parser)
 
 

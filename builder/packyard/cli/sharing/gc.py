@@ -28,10 +28,10 @@ def add_arguments(parser: declare.Parser) -> None:
     parser.add_argument("channel", metavar="CHANNEL")
     parser.add_argument("names", metavar="NAME", nargs="*", help="the packages to look at (default: all)")
     text = "name what is older than the newest N versions that are neither yanked nor pre-releases"
-    declare.value(parser, "--keep N", text, type=int)
-    declare.switch(parser, "--yanked", "name what was yanked")
-    declare.switch(parser, "--pre-releases", "name pre-releases, such as 2.0-rc1")
-    declare.switch(parser, "--dry-run", "only say what would be removed, and what stays")
+    parser.value("--keep N", text, type=int)
+    parser.switch("--yanked", "name what was yanked")
+    parser.switch("--pre-releases", "name pre-releases, such as 2.0-rc1")
+    parser.switch("--dry-run", "only say what would be removed, and what stays")
     signing.add_argument(parser)
 
 

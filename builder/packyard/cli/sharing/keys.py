@@ -50,9 +50,9 @@ def add_arguments(parser: declare.Parser) -> None:
     parser.usage = f"%(prog)s {{{'|'.join(_USAGE.values())}}} [flags]"
     parser.add_argument("action", choices=ACTIONS, metavar="ACTION", help=f"{', '.join(ACTIONS[:-1])} or {ACTIONS[-1]}")
     parser.add_argument("what", metavar="NAME|KEY|CHANNEL", nargs="*", help="the name or file of a key, and a channel")
-    declare.switch(parser, "--no-passphrase", "do not encrypt the new private key")
-    declare.value(parser, "--issuer URL", "trust IDENTITY, as this says who it is")
-    declare.value(parser, "--trusted-root FILE", "keys of its Sigstore (default: the public ones)")
+    parser.switch("--no-passphrase", "do not encrypt the new private key")
+    parser.value("--issuer URL", "trust IDENTITY, as this says who it is")
+    parser.value("--trusted-root FILE", "keys of its Sigstore (default: the public ones)")
 
 
 def run(arguments: declare.Arguments) -> None:

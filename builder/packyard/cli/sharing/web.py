@@ -38,7 +38,7 @@ def add_arguments(parser: declare.Parser) -> None:
     where = parser.add_mutually_exclusive_group()
     where.add_argument("--open", action="store_true", help="serve it on 127.0.0.1, and open it in a browser")
     where.add_argument("--to", metavar="DIR", help="write the page there")
-    declare.value(parser, "--port PORT", "with --open (default: one that is free)", type=int, default=0)
+    parser.value("--port PORT", "with --open (default: one that is free)", type=int, default=0)
 
 
 def run(arguments: declare.Arguments) -> None:

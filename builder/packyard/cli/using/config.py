@@ -14,7 +14,7 @@ import os
 from collections.abc import Iterator, Sequence
 from json import dumps
 
-from packyard.cli import declare, output, preferences, state
+from packyard.cli import declare, output, preferences
 from packyard.cli.preferences import Setting
 from packyard.cli.rows import Rows
 from packyard.core.errors import UsageError
@@ -43,7 +43,7 @@ def _set(words: Sequence[str]) -> None:
     """Write a value into the user's file, in the line that it has there."""
     if len(words) != 3 or words[:2] != ["set", "channel"]:
         raise UsageError("packyard config: type packyard config, or packyard config set channel ADDRESS")
-    folder = state.config_dir()
+    folder = home.config_dir()
     _, name, value = words
     if wrong := configuration.misfit(value):
         raise UsageError(f"packyard config: {wrong}")
@@ -57,7 +57,7 @@ def _set(words: Sequence[str]) -> None:
 
 def _values() -> Iterator[tuple[str, Setting]]:
     yield "channel", preferences.channel() or Setting("", _DEFAULT)
-    folders = {"config": state.config_dir(), "cache": state.cache_dir(), "state": state.state_dir()}
+    folders = {"config": home.config_dir(), "cache": home.cache_dir(), "state": home.state_dir()}
     for name, folder in folders.items():
         variable = f"XDG_{name.upper()}_HOME"
         origin = variable if os.environ.get(variable) else _DEFAULT

@@ -37,7 +37,7 @@ def add_arguments(parser: declare.Parser) -> None:
     what = "a folder, a .tar.gz, or NAME@VERSION"
     parser.add_argument("old", metavar="A", nargs="?", help=f"{what} (default: here)")
     parser.add_argument("new", metavar="B", nargs="?", help="as A; without it A is an untarred package")
-    declare.value(parser, "--from CHANNEL", "the channel that has NAME@VERSION", dest="channel")
+    parser.value("--from CHANNEL", "the channel that has NAME@VERSION", dest="channel")
     packages.add_values(parser, "compare what two use cases render to with the values of this file")
 
 

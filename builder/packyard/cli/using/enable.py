@@ -37,7 +37,7 @@ OPTIONS = Rows(
 def add_arguments(parser: declare.Parser) -> None:
     """Declare the verb's arguments."""
     directories.add_arguments(parser, "[NAME...]", "NAME is an option.")
-    declare.switch(parser, "--off", "disable the options")
+    parser.switch("--off", "disable the options")
 
 
 def run(arguments: declare.Arguments) -> None:

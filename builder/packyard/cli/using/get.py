@@ -45,11 +45,11 @@ def add_arguments(parser: declare.Parser) -> None:
     parser.usage = "%(prog)s [NAME[@VERSION][/USECASE]] [flags]"
     parser.add_argument("reference", metavar="NAME[@VERSION]", nargs="?")
     parser.add_argument("more", nargs="*")
-    declare.value(parser, "--from CHANNEL", "where to look", dest="channel")
+    parser.value("--from CHANNEL", "where to look", dest="channel")
     parser.add_argument("--to", metavar="DIR", default=".", help="where to unpack (default: here)")
-    declare.former(parser, "--into", "--to")
-    declare.value(parser, "--lock FILE", "pin what is fetched in this file")
-    declare.switch(parser, "--locked", f"fetch only what FILE pins (default: {locks.FILE})")
+    parser.former("--into", "--to")
+    parser.value("--lock FILE", "pin what is fetched in this file")
+    parser.switch("--locked", f"fetch only what FILE pins (default: {locks.FILE})")
 
 
 def run(arguments: declare.Arguments) -> None:

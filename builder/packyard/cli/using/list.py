@@ -12,7 +12,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from difflib import get_close_matches
-from typing import TYPE_CHECKING
 
 from packyard import __version__
 from packyard.cli import declare, output, preferences
@@ -20,11 +19,7 @@ from packyard.cli.rows import Rows
 from packyard.core.bundle.manifest import BUNDLE
 from packyard.core.errors import UsageError
 from packyard.sharing.index.package import Summary, short, words_of
-from packyard.writing.source import workspace
-
-if TYPE_CHECKING:
-    from packyard.writing.source.package import Package
-    from packyard.writing.source.workspace import Workspace
+from packyard.writing.source import package, workspace
 
 ROWS = Rows(
     "package",
@@ -36,7 +31,7 @@ ROWS = Rows(
 def add_arguments(parser: declare.Parser) -> None:
     """Declare the verb's arguments."""
     parser.add_argument("words", metavar="WORD", nargs="*", help="only packages that have all of these words")
-    declare.value(parser, "--from CHANNEL", "where to look", dest="channel")
+    parser.value("--from CHANNEL", "where to look", dest="channel")
 
 
 def run(arguments: declare.Arguments) -> int:
@@ -79,8 +74,6 @@ def _listed(arguments: declare.Arguments) -> tuple[str, Sequence[str], Sequence[
 
 def _carried(words: Sequence[str]) -> list[Summary]:
     """Return the packages that packyard carries, in its own version."""
-    from packyard.writing.source import package
-
     here = workspace.built_in()
     items = [package.read(here, name) for name in here.package_names()]
     return [
@@ -96,7 +89,7 @@ def _carried(words: Sequence[str]) -> list[Summary]:
     ]
 
 
-def _texts(here: Workspace, item: Package) -> Iterator[str]:
+def _texts(here: workspace.Workspace, item: package.Package) -> Iterator[str]:
     """Yield what the sources of a package say, without comments."""
     parts = {path for use_case in item.use_cases for path in use_case.parts}
     for folder in (item.folder, *map(here.part_dir, sorted(parts))):

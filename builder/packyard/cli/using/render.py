@@ -29,9 +29,9 @@ ALL = Rows("use case", "file", "--to", line="{file}", forms=FORMS)
 def add_arguments(parser: declare.Parser) -> None:
     """Declare the verb's arguments."""
     packages.add_arguments(parser)
-    declare.switch(parser, "--built-in", "use packyard's own builder even if kustomize or kubectl is on PATH")
-    declare.value(parser, "--to NEW", "a new folder, for a file for each use case below DIR")
-    declare.former(parser, "--out", "--to")
+    parser.switch("--built-in", "use packyard's own builder even if kustomize or kubectl is on PATH")
+    parser.value("--to NEW", "a new folder, for a file for each use case below DIR")
+    parser.former("--out", "--to")
 
 
 def run(arguments: declare.Arguments) -> None:

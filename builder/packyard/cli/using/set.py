@@ -70,9 +70,8 @@ def _set(directory: Path, words: list[str], parsed: Flags) -> Outcome:
     if not values and not unset and not options:
         raise _usage(directory, f"nothing to set, and packyard setters {_typed(directory)} lists the names")
     if both := [name for name in unset if name in values]:
-        raise _usage(
-            directory, f"{both[0]} cannot be set and taken back at once", f"{both[0]}=VALUE, or --unset {both[0]}"
-        )
+        ways = f"{both[0]}=VALUE, or --unset {both[0]}"
+        raise _usage(directory, f"{both[0]} cannot be set and taken back at once", ways)
     if not parsed.switches["recurse-subpackages"]:
         directory = _checked(directory, words, parsed)
     if parsed.switches["dry-run"]:
@@ -107,9 +106,8 @@ def _tell_lost(directory: Path) -> None:
 
     for use_case in folder.use_cases(directory):
         if lost := shipped.lost(Path(use_case), "Krmfile"):
-            output.warning(
-                str(lost._replace(file=os.path.normpath(use_case), message=f"{lost.message} and is passed over"))
-            )
+            message = f"{lost.message} and is passed over"
+            output.warning(str(lost._replace(file=os.path.normpath(use_case), message=message)))
 
 
 def _tell_idle(directory: Path, changes: Sequence[Change]) -> None:

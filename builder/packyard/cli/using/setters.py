@@ -33,8 +33,8 @@ ROWS = Rows(
 def add_arguments(parser: declare.Parser) -> None:
     """Declare the verb's arguments."""
     directory.add_arguments(parser)
-    declare.switch(parser, "--unset", "only required ones without a value")
-    declare.switch(parser, "--set", "only those that were set")
+    parser.switch("--unset", "only required ones without a value")
+    parser.switch("--set", "only those that were set")
 
 
 @dataclass(frozen=True, slots=True)

@@ -58,8 +58,8 @@ def add_arguments(parser: declare.Parser) -> None:
     """Declare the verb's arguments."""
     parser.usage = "%(prog)s NAME[@VERSION][/USECASE] [flags]"
     parser.add_argument("words", metavar="NAME[@VERSION][/USECASE]", nargs="*")
-    declare.value(parser, "--from CHANNEL", "where to look", dest="channel")
-    declare.switch(parser, "--images", "only the names of its images, a line each")
+    parser.value("--from CHANNEL", "where to look", dest="channel")
+    parser.switch("--images", "only the names of its images, a line each")
 
 
 def run(arguments: declare.Arguments) -> None:
@@ -160,7 +160,7 @@ def _told(row: Row, fetched: Fetched, cases: Sequence[BundledUseCase], *, is_who
         yield from output.filled(case.shipped.description, _INDENT)
         yield from _labelled("after:", ", ".join(called[path] for path in case.shipped.after), _INDENT)
         if is_whole:
-            yield from _labelled("needs:", ", ".join(_kubernetes([case])), _INDENT)
+            yield from _labelled("needs:", ", ".join(_kubernetes(case)), _INDENT)
             yield from _labelled("set:", ", ".join(setter.name for setter in case.required), _INDENT)
             continue
         for setter in case.required:
@@ -197,13 +197,12 @@ def needs(cases: Sequence[BundledUseCase], manifest: Manifest, versions: Sequenc
     words = [f"{operator.operator} {operator.needs}".rstrip() for operator in needed]
     words += sorted(requires - {need for operator in needed for need in operator.words})
     kubernetes = [f"{_KUBERNETES}{versions[0]} to {versions[-1]}"] if len(versions) > 1 else []
-    return ", ".join([*((_kubernetes(cases) if len(cases) == 1 else []) or kubernetes), *words])
+    return ", ".join([*((_kubernetes(cases[0]) if len(cases) == 1 else []) or kubernetes), *words])
 
 
-def _kubernetes(cases: Sequence[BundledUseCase]) -> list[str]:
-    """Return the oldest version of Kubernetes that use cases say to need."""
-    requires = (require for case in cases for require in case.shipped.requires)
-    return [f"{require} or later" for require in requires if require.startswith(_KUBERNETES)]
+def _kubernetes(case: BundledUseCase) -> list[str]:
+    """Return the oldest version of Kubernetes that a use case says to need."""
+    return [f"{require} or later" for require in case.shipped.requires if require.startswith(_KUBERNETES)]
 
 
 def _labelled(label: str, text: str, indent: str = "") -> Iterator[str]:

@@ -32,7 +32,7 @@ LIST = Rows("change", "step, title, time, files", when="--list", columns="STEP, 
 def add_arguments(parser: declare.Parser) -> None:
     """Declare the verb's arguments."""
     directories.add_arguments(parser)
-    declare.switch(parser, "--yes", "undo without asking an older change, or one of several packages")
+    parser.switch("--yes", "undo without asking an older change, or one of several packages")
     way = parser.add_mutually_exclusive_group()
     way.add_argument("--list", action="store_true", help="list the changes that can be undone, the newest first")
     way.add_argument("--redo", action="store_true", help="do again what was undone last")

@@ -43,11 +43,11 @@ def add_arguments(parser: declare.Parser) -> None:
     """Declare the verb's arguments."""
     parser.add_argument("folder", metavar="DIR", nargs="?", default="", help="a package (default: here)")
     parser.add_argument("version", metavar="VERSION", nargs="?", default="", help="as in NAME@VERSION, or FILE.tar.gz")
-    declare.value(parser, "--from CHANNEL", "another channel than the one it is from", dest="channel")
-    declare.value(parser, "--base FILE", "the bundle that DIR came from")
+    parser.value("--from CHANNEL", "another channel than the one it is from", dest="channel")
+    parser.value("--base FILE", "the bundle that DIR came from")
     text = "of what conflicts take yours, the new version's, or both, between markers"
     parser.add_argument("--conflicts", choices=("ours", "theirs", "markers"), default="", help=text)
-    declare.switch(parser, "--dry-run", "print the changes as a diff; write nothing")
+    parser.switch("--dry-run", "print the changes as a diff; write nothing")
 
 
 def run(arguments: declare.Arguments) -> int:

@@ -45,7 +45,7 @@ DIRECTORY = Rows("package", "name, version, files (path, state), published, inde
 def add_arguments(parser: declare.Parser) -> None:
     """Declare the verb's arguments."""
     parser.add_argument("what", metavar="FILE|DIR", nargs="?", default=".", help="a .tar.gz, or an untarred package")
-    declare.value(parser, "--from CHANNEL", "compare with what this channel has", dest="channel")
+    parser.value("--from CHANNEL", "compare with what this channel has", dest="channel")
 
 
 def run(arguments: declare.Arguments) -> int:

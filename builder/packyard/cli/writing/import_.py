@@ -34,7 +34,7 @@ _REFUSED = ("what packyard build refuses", "correct it")
 def add_arguments(parser: declare.Parser) -> None:
     """Declare the verb's arguments."""
     parser.add_argument("source", metavar="DIR", help="kustomizations, manifests, or a package of kpt")
-    declare.value(parser, "--name NAME", "what to call the package (default: as the folder is called)")
+    parser.value("--name NAME", "what to call the package (default: as the folder is called)")
     workspaces.add_argument(parser)
 
 

@@ -22,12 +22,12 @@ _PREFIX = "use-cases"
 def add_arguments(parser: declare.Parser) -> None:
     """Declare the verb's arguments."""
     parser.add_argument("directory", metavar="DIR", help="a new folder, or one without a workspace")
-    declare.value(parser, "--name NAME", "the name of the catalogue (default: that of the folder)")
+    parser.value("--name NAME", "the name of the catalogue (default: that of the folder)")
     text = "the SPDX identifier of a licence for all packages, unless there is a LICENSE"
-    declare.value(parser, "--license ID", text, default="Apache-2.0")
-    declare.switch(parser, "--github", "write the release job of GitHub Actions, too")
-    declare.switch(parser, "--gitlab", "write the release job of GitLab, too")
-    declare.switch(parser, "--editor", "write the JSON Schemas of all files, and settings for editors, too")
+    parser.value("--license ID", text, default="Apache-2.0")
+    parser.switch("--github", "write the release job of GitHub Actions, too")
+    parser.switch("--gitlab", "write the release job of GitLab, too")
+    parser.switch("--editor", "write the JSON Schemas of all files, and settings for editors, too")
 
 
 def run(arguments: declare.Arguments) -> None:

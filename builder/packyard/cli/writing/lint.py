@@ -42,8 +42,8 @@ def add_arguments(parser: declare.Parser) -> None:
     parser.add_argument("targets", metavar="NAME|DIR", nargs="*", help=targets)
     explain = "only say why a rule is there, or list all"
     parser.add_argument("--explain", metavar="RULE", nargs="?", const="", help=explain)
-    declare.switch(parser, "--strict", "exit with 1 for warnings, too")
-    declare.switch(parser, "--fix", "correct what is certain, in your sources or files")
+    parser.switch("--strict", "exit with 1 for warnings, too")
+    parser.switch("--fix", "correct what is certain, in your sources or files")
     workspaces.add_argument(parser)
     workspaces.add_jobs(parser)
 

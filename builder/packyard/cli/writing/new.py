@@ -41,15 +41,15 @@ EXAMPLE = "packyard new my-model --base job"
 def add_arguments(parser: declare.Parser) -> None:
     """Declare the verb's arguments."""
     parser.add_argument("name", metavar="NAME", nargs="?", help="the package: lower case words joined by dashes")
-    declare.switch(parser, "--list", "list what packages can be made of, or show NAME")
+    parser.switch("--list", "list what packages can be made of, or show NAME")
     text = "a use case with this base, called as the base if not otherwise; may be repeated"
-    declare.value(parser, "--base [USECASE=]BASE", text, action="append")
+    parser.value("--base [USECASE=]BASE", text, action="append")
     for kind in (STORAGE, PROGRAMS):
         text = "of each use case; may be repeated"
         parser.add_argument(f"--{kind}", metavar="NAME", action="append", default=[], help=text)
     text = "a value that the package gives a setter, such as IMAGE=…; may be repeated"
-    declare.value(parser, "--set NAME=VALUE", text, action="append", default=[])
-    declare.value(parser, "--description TEXT", "what the package does, in a sentence", default="")
+    parser.value("--set NAME=VALUE", text, action="append", default=[])
+    parser.value("--description TEXT", "what the package does, in a sentence", default="")
     workspaces.add_argument(parser, carried=True)
 
 
@@ -155,12 +155,8 @@ def _asked_base(parts: Sequence[Offered]) -> str:
         output.note(f"  {number}  {text}{f' ({base})' if base else ''}")
 
     def fault(answer: str) -> str:
-        is_number = answer.isdigit() and 1 <= int(answer) <= len(choices)
-        return (
-            ""
-            if is_number or answer in names
-            else f"{answer!r} is neither a base nor a number from 1 to {len(choices)}"
-        )
+        is_known = answer in names or (answer.isdigit() and 1 <= int(answer) <= len(choices))
+        return "" if is_known else f"{answer!r} is neither a base nor a number from 1 to {len(choices)}"
 
     answer = _asked("what it runs", fault)
     base = choices[int(answer) - 1][1] if answer.isdigit() else answer

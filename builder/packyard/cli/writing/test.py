@@ -20,10 +20,9 @@ EXAMPLE = "packyard test my-model --strict"
 
 def add_arguments(parser: declare.Parser) -> None:
     """Declare the verb's arguments."""
-    workspaces.add_names(parser)
-    declare.switch(parser, "--server", "ask the API server of kubectl's current context, by a dry run")
-    declare.switch(parser, "--strict", "exit with 1 where a check could not be made, too")
-    workspaces.add_argument(parser)
+    parser.switch("--server", "ask the API server of kubectl's current context, by a dry run")
+    parser.switch("--strict", "exit with 1 where a check could not be made, too")
+    workspaces.add_arguments(parser)
 
 
 def run(arguments: declare.Arguments) -> int:
