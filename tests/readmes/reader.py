@@ -11,7 +11,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from typing import IO
+from typing import IO, Any
 
 #: Seconds for one command, on a busy machine.
 PATIENCE = 300
@@ -33,33 +33,23 @@ class Reader:
     def run(self, command: str) -> str:
         """Run a command that has to succeed, stay where it leads, and return what it printed."""
         where = self.start / ".where"
-        done = subprocess.run(
-            ["sh", "-euc", f"{self.put_in(command)}\npwd > {where}"],
-            cwd=self.directory,
-            env=self.environment,
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            text=True,
-            timeout=PATIENCE,
-        )
+        words = ["sh", "-euc", f"{self.put_in(command)}\npwd > {where}"]
+        done = subprocess.run(words, **self._surroundings, timeout=PATIENCE)
         assert done.returncode == 0, f"{command}\n{done.stdout}"
         self.directory = Path(where.read_text().strip())
         return done.stdout
+
+    @property
+    def _surroundings(self) -> dict[str, Any]:
+        """What a command finds, and where its output goes."""
+        streams = {"stdin": subprocess.DEVNULL, "stdout": subprocess.PIPE, "stderr": subprocess.STDOUT}
+        return {"cwd": self.directory, "env": self.environment, **streams, "text": True}
 
     @contextmanager
     def beside(self, command: str, until: Callable[[str], bool]) -> Iterator[None]:
         """Have a command run that goes on by itself, from when ``until`` is content with its output; then stop it."""
         output: list[str] = []
-        process = subprocess.Popen(
-            ["sh", "-euc", f"exec {self.put_in(command)}"],
-            cwd=self.directory,
-            env=self.environment,
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            text=True,
-        )
+        process = subprocess.Popen(["sh", "-euc", f"exec {self.put_in(command)}"], **self._surroundings)
         assert process.stdout
         reading = threading.Thread(target=_gather, args=(process.stdout, output))
         reading.start()

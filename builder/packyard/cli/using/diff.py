@@ -23,8 +23,7 @@ from packyard.cli.rows import Rows
 from packyard.core.errors import InputError, Problem, UsageError
 from packyard.using.render import every
 from packyard.using.render.render import render
-from packyard.using.upgrade import report
-from packyard.using.upgrade.change import Change
+from packyard.using.upgrade.change import Change, sentences_of, summary_of
 from packyard.using.upgrade.difference import compare, compare_all
 
 ROWS = Rows("difference", "package, where, what, name, path, change, before, after, setter, note, breaking")
@@ -88,7 +87,7 @@ def _show(listed: Sequence[_Listed], top: str) -> None:
     is_short = len(by_place) > 1 and not output.verbose
     places: dict[tuple[str, ...], list[str]] = {}
     for place, changes in by_place.items():
-        places.setdefault((*(report.summary if is_short else _sentences)(changes),), []).append(place)
+        places.setdefault((*(summary_of if is_short else _sentences)(changes),), []).append(place)
     for sentences, alike in places.items():
         for place in alike:
             output.line(place)
@@ -104,9 +103,9 @@ def _sentences(changes: Sequence[Change]) -> list[str]:
     is_value = any(change.what == "setter" and change.path in ("value", "default") for change in changes)
     follow = [change for change in changes if change.what == "field" and change.setter and change.change != "bound"]
     if output.verbose or not (is_value and follow):
-        return report.text(changes)
+        return sentences_of(changes)
     rest = [change for change in changes if change not in follow]
-    return [*report.text(rest), f"{output.counted(len(follow), 'field')} changed by that (-v lists them)"]
+    return [*sentences_of(rest), f"{output.counted(len(follow), 'field')} changed by that (-v lists them)"]
 
 
 def _rendered(arguments: declare.Arguments) -> int:

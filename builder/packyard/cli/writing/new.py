@@ -151,18 +151,13 @@ def _asked_base(parts: Sequence[Offered]) -> str:
     """Ask what the package does, and return the base for that; nothing is the answer of who wants to leave."""
     names = {part.name for part in parts if part.kind == BASE}
     choices = [(text, base) for text, bases in WORK.items() for base in (bases or ("",)) if not base or base in names]
-    for number, (text, base) in enumerate(choices, 1):
+    numbered = {str(number): base for number, (_, base) in enumerate(choices, 1)}
+    for number, (text, base) in zip(numbered, choices, strict=True):
         output.note(f"  {number}  {text}{f' ({base})' if base else ''}")
-
-    def fault(answer: str) -> str:
-        is_known = answer in names or (answer.isdigit() and 1 <= int(answer) <= len(choices))
-        return "" if is_known else f"{answer!r} is neither a base nor a number from 1 to {len(choices)}"
-
-    answer = _asked("what it runs", fault)
-    base = choices[int(answer) - 1][1] if answer.isdigit() else answer
-    if answer and not base:
-        base = _asked("base", lambda name: new.fault_of_part(BASE, name, parts))
-    return base
+    wrong = f"is neither a base nor a number from 1 to {len(choices)}"
+    answer = _asked("what it runs", lambda text: "" if text in numbered or text in names else f"{text!r} {wrong}")
+    base = numbered.get(answer, answer)
+    return _asked("base", lambda name: new.fault_of_part(BASE, name, parts)) if answer and not base else base
 
 
 def _takes_storage(base: Offered, parts: Sequence[Offered]) -> bool:

@@ -22,7 +22,7 @@ from packyard.using.setters.packages import PackageFiles
 from packyard.writing.build import fragments, silence
 from packyard.writing.build.draft import Draft, compose_draft
 from packyard.writing.build.own_rules import judges_of
-from packyard.writing.checks import enabled, kubernetes_schema
+from packyard.writing.checks import enabled, exception, kubernetes_schema
 from packyard.writing.checks.enabled import Option
 from packyard.writing.checks.finding import REMOVE, Finding, finding
 from packyard.writing.checks.lint import find
@@ -129,7 +129,9 @@ def _judged(here: Workspace, composed: ComposedPackage) -> tuple[list[Parsed], l
         told = {item.rule for item in findings if item.file.startswith(case.where)}
         for option in options:
             file, begins = f"{case.where}{kustomization.FILE}", f"with the option {option.name}, "
-            for item in tried(case, option):
+            items = [*tried(case, option)]
+            carried = {item.file: read(item.file) for item in items if item.file.startswith(_CARRIED)}
+            for item in exception.apply(items, carried, ()):  # the author of the option made some
                 message = begins + item.message.removeprefix(begins)
                 if not item.file.startswith(_CARRIED):
                     with_options.append(item)

@@ -12,8 +12,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from packyard.core.errors import InputError
 from packyard.core.kubernetes.name_forms import SUBDOMAIN, Name, find
 from packyard.core.yaml.node import Node, Scalar
+from packyard.using.setters.check import is_number
 from packyard.using.setters.definition import Definitions, Setter, Substitution, full_type
-from packyard.using.setters.numbers import is_number
 from packyard.using.setters.rules.rule import Rule
 from packyard.writing.checks.finding import Finding, breach
 from packyard.writing.checks.parsed import Parsed

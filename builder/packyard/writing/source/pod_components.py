@@ -21,10 +21,11 @@ from dataclasses import dataclass, field, replace
 
 from packyard.core.errors import InputError, Problem
 from packyard.core.kubernetes.kinds import Kind, group_of
+from packyard.core.yaml import make
+from packyard.core.yaml.content import Text, flow, flow_text
 from packyard.core.yaml.document import entries
 from packyard.core.yaml.layout import WIDTH
-from packyard.core.yaml.node import MappingNode, Node, Scalar, SequenceNode
-from packyard.core.yaml.values import double_quoted, is_plain_text, quoted, type_of
+from packyard.core.yaml.node import Node
 from packyard.using.kustomize.accumulate import SourceObject, accumulate
 from packyard.using.kustomize.part import Part
 from packyard.using.kustomize.patch import MisfitError
@@ -190,8 +191,7 @@ def _value(item: SourceObject, field: str, key: str) -> str | None:
 def _target(kinds: Collection_[str], selector: Target) -> str:
     either = "|".join(sorted(kinds))
     either = either if len(kinds) == 1 else f"({either})"
-    pairs = [f"kind: {either}", *(f"{key}: {quoted(text, flow=True)}" for key, text in selector)]
-    return f"{{{', '.join(pairs)}}}"
+    return flow({"kind": either, **{key: Text(text) for key, text in selector}})
 
 
 def _lines(step: _Step, brought: Brought, patch: Sequence[Operation]) -> Iterator[str]:
@@ -206,21 +206,7 @@ def _lines(step: _Step, brought: Brought, patch: Sequence[Operation]) -> Iterato
 
 
 def _operation(operation: Operation, brought: Brought | None = None, patch: Sequence[Operation] = ()) -> str:
-    path = quoted(operation.path, flow=True)
-    if operation.value is None:
-        return f"{{op: {operation.op}, path: {path}}}"
+    node = operation.to_node("")
     if brought is not None and is_brought(operation):
-        return f"{{op: copy, from: {quoted(brought.add(operation, patch), flow=True)}, path: {path}}}"
-    return f"{{op: {operation.op}, path: {path}, value: {_flow(operation.value)}}}"
-
-
-def _flow(node: Node) -> str:
-    """Write a value in brackets, on one line."""
-    if isinstance(node, MappingNode):
-        return "{" + ", ".join(f"{quoted(entry.name, flow=True)}: {_flow(entry.value)}" for entry in node.entries) + "}"
-    if isinstance(node, SequenceNode):
-        return "[" + ", ".join(_flow(item.value) for item in node.items) + "]"
-    assert isinstance(node, Scalar)
-    if type_of(node) != "string":
-        return node.value
-    return node.value if is_plain_text(node.value, flow=True) else double_quoted(node.value)
+        node = make.mapping("", {"op": "copy", "from": brought.add(operation, patch), "path": operation.path})
+    return flow_text(node, plain=True)
