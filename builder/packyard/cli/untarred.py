@@ -69,9 +69,7 @@ class Untarred:
         """Return the bundle with the receipt's digest, if it was fetched and is kept."""
         if self.receipt is None or self.receipt.version != self.described.version:
             return None
-        from packyard.cli.channels import bundle_cache
-
-        data = bundle_cache().get(self.receipt.digest)
+        data = bundles.bundle_cache().get(self.receipt.digest)
         bundle = Bundle.open(data, what=self.name) if data else None
         return bundle if bundle and bundle.manifest.to_bytes() == self.data else None
 
