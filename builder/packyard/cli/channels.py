@@ -6,9 +6,10 @@ import re
 from collections.abc import Sequence
 from pathlib import Path
 
-from packyard.cli import output, preferences, state
+from packyard.cli import output, preferences
 from packyard.cli.rows import Rows
 from packyard.core.errors import InputError, Problem
+from packyard.core.files import home
 from packyard.core.work.cache import Cache
 from packyard.sharing import stores
 from packyard.sharing.entry import IndexEntry
@@ -51,7 +52,7 @@ def fetching(address: str) -> Fetching:
 
 def bundle_cache() -> Cache:
     """Return the bundles that were fetched, by their digests; they are verified again, whoever wrote there."""
-    return Cache(state.cache_dir() / "bundles", limit=_BUNDLES_LIMIT)
+    return Cache(home.cache_dir() / "bundles", limit=_BUNDLES_LIMIT)
 
 
 def row(entry: IndexEntry, status: str) -> dict[str, object]:

@@ -12,7 +12,7 @@ from packyard.using.setters.plan import Assignment, Plan
 from packyard.using.setting import PackageSetters
 
 
-def set_value(parsed: Flags) -> int:
+def set_value(parsed: Flags) -> None:
     """usage: packyard cfg set DIR NAME VALUE ... [flags]
 
     Set a setter: every field that its comments mark gets the value.
@@ -45,7 +45,7 @@ def set_value(parsed: Flags) -> int:
         return planned, f'set {planned.counts[name]} field(s) of setter "{name}" to value "{values[0]}"'
 
     try:
-        return blocks.change(parsed, plan_package, title=f"set {name} {' '.join(values)}", kpt=True)
+        blocks.change(parsed, plan_package, title=f"set {name} {' '.join(values)}", kpt=True)
     except InputError:
         if not known:
             blocks.refuse_version_1(folder, name)

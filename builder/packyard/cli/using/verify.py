@@ -12,7 +12,6 @@ NAME.tar.gz.
 
 from __future__ import annotations
 
-import argparse
 import os
 from contextlib import suppress
 from dataclasses import replace
@@ -43,13 +42,13 @@ ROWS = Rows(
 DIRECTORY = Rows("package", "name, version, files (path, state), published, indexSeen", "DIR")
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
+def add_arguments(parser: declare.Parser) -> None:
     """Declare the verb's arguments."""
     parser.add_argument("what", metavar="FILE|DIR", nargs="?", default=".", help="a .tar.gz, or an untarred package")
-    declare.value(parser, "--from CHANNEL", "compare with what this channel has", dest="channel")
+    parser.value("--from CHANNEL", "compare with what this channel has", dest="channel")
 
 
-def run(arguments: argparse.Namespace) -> int:
+def run(arguments: declare.Arguments) -> int:
     """Verify a file or a directory; 1 if a directory's files differ."""
     what = Path(arguments.what)
     if "://" in arguments.what:

@@ -62,7 +62,9 @@ def check(
         names = defined(workspace) | set(setters)
         for name in rule.names:
             if name not in names:
-                yield rule.problem(f"the rule {rule.text} names {name}, which no Krmfile defines", suggest(name, names))
+                yield rule.node.problem(
+                    f"the rule {rule.text} names {name}, which no Krmfile defines", suggest(name, names)
+                )
 
 
 def defined(workspace: Workspace) -> set[str]:
