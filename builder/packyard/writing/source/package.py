@@ -141,10 +141,8 @@ def title(workspace: Workspace, folder: str) -> str:
 def _model(fields: Fields, name: str) -> dict[str, str]:
     model = {"name": name}
     if child := fields.child("model"):
-        model |= {key: child.text(key) for key in MODEL if child.anything(key)}
-        if (mode := model.get("mode", _MODES[0])) not in _MODES:
-            message = f"must be {' or '.join(_MODES)}, not {mode!r}"
-            child.fault(child.anything("mode"), "mode", message, suggest(mode, _MODES))
+        for key in filter(child.anything, MODEL):
+            model[key] = child.one_of(key, _MODES) if key == "mode" else child.text(key)
         child.done()
     return model
 
