@@ -17,8 +17,7 @@ from packyard.using.options.folder import has_options
 from packyard.using.options.options import Options, find
 from packyard.using.setters import packages
 from packyard.using.setters.definition import Setter
-from packyard.using.setters.krmfile import NAME as KRMFILE
-from packyard.using.setters.krmfile import Krmfile
+from packyard.using.setters.krmfile import KRMFILE, Krmfile
 from packyard.using.setters.listing import ListedSetter, choices, list_setters, tagged
 from packyard.using.setters.packages import PackageFiles, all_below, find_packages, read_krmfile, read_package
 
