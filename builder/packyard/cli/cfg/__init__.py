@@ -30,8 +30,8 @@ from packyard.core.errors import PackyardError, UsageError, suggest
 #: The commands: the modules of this folder that run them (only the one that is asked for is imported), and their
 #: functions, whose docstrings are their help, and declare their flags.
 COMMANDS = {
-    "set": ("set", "set_value"),
-    "list-setters": ("list", "list_package_setters"),
+    "set": ("setters", "set_value"),
+    "list-setters": ("setters", "list_package_setters"),
     "create-setter": ("definitions", "create_setter"),
     "create-subst": ("definitions", "create_subst"),
     "delete-setter": ("definitions", "delete_setter"),

@@ -17,7 +17,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from packyard.cli import declare, output, progress, signing
-from packyard.cli.channels import BUNDLES, fetching, open_channel, row
+from packyard.cli.bundles import BUNDLES, fetching, open_channel, row
 from packyard.sharing.publishing.copy import copy
 
 ROWS = BUNDLES

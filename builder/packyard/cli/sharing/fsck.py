@@ -14,7 +14,7 @@ from dataclasses import replace
 from shlex import quote
 
 from packyard.cli import declare, output, preferences, signing
-from packyard.cli.channels import listed, open_channel, signed
+from packyard.cli.bundles import listed, open_channel, signed
 from packyard.cli.rows import Rows
 from packyard.sharing.publishing import fsck
 from packyard.sharing.stores.store import Store

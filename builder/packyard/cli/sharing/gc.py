@@ -11,7 +11,7 @@ What is removed can never be published again, and whoever asks for it is told wh
 from __future__ import annotations
 
 from packyard.cli import declare, output, signing
-from packyard.cli.channels import open_channel
+from packyard.cli.bundles import open_channel
 from packyard.cli.rows import Rows
 from packyard.core.errors import UsageError
 from packyard.sharing.publishing.withdrawal import Policy, gc

@@ -21,7 +21,7 @@ from shlex import join, quote
 from typing import Any
 
 from packyard.cli import declare, output, preferences, signing
-from packyard.cli.channels import open_channel
+from packyard.cli.bundles import open_channel
 from packyard.cli.output import masked
 from packyard.cli.rows import Rows
 from packyard.core.errors import InputError, Problem, UsageError, suggest

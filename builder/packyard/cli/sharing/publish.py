@@ -15,7 +15,7 @@ from functools import partial
 from pathlib import Path
 
 from packyard.cli import bundles, declare, output, progress, signing, workspaces
-from packyard.cli.channels import BUNDLES, open_channel, row
+from packyard.cli.bundles import BUNDLES, open_channel, row
 from packyard.core.bundle import reference
 from packyard.core.files import git, regular
 from packyard.sharing.entry import SBOM, IndexEntry

@@ -18,7 +18,7 @@ from pathlib import Path
 from shlex import quote
 
 from packyard.cli import declare, output, progress, streams
-from packyard.cli.channels import listed, open_channel
+from packyard.cli.bundles import listed, open_channel
 from packyard.cli.rows import Rows
 from packyard.cli.sharing import web_content
 from packyard.core.errors import InputError, Problem, UnavailableError

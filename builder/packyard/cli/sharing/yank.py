@@ -9,7 +9,7 @@ import argparse
 from typing import NoReturn
 
 from packyard.cli import declare, signing
-from packyard.cli.channels import DONE, open_channel, row
+from packyard.cli.bundles import DONE, open_channel, row
 from packyard.cli.rows import Rows
 from packyard.core.errors import UsageError
 from packyard.sharing.publishing.withdrawal import yank

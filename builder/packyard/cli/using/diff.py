@@ -18,7 +18,7 @@ import os
 from collections.abc import Sequence
 from dataclasses import asdict
 
-from packyard.cli import compared, declare, output, packages, unified, untarred
+from packyard.cli import declare, output, packages, unified, untarred
 from packyard.cli.rows import Rows
 from packyard.core.errors import InputError, Problem, UsageError
 from packyard.using.render import every
@@ -56,8 +56,8 @@ def run(arguments: declare.Arguments) -> int:
 
 def _between(arguments: declare.Arguments) -> list[_Listed]:
     """Return what differs between two packages, or all of two builds, or a use case of two versions."""
-    before, after = (compared.read(word, arguments.channel) for word in (arguments.old, arguments.new))
-    use_cases = {compared.use_case(arguments.old, before), compared.use_case(arguments.new, after)} - {""}
+    before, after = (untarred.packages(word, arguments.channel) for word in (arguments.old, arguments.new))
+    use_cases = {untarred.use_case(arguments.old, before), untarred.use_case(arguments.new, after)} - {""}
     if len(before) == len(after) == 1:  # whatever they are called
         before = dict(zip(after, before.values(), strict=True))
     listed = compare_all(before, after)
@@ -71,7 +71,7 @@ def _with_origin(arguments: declare.Arguments) -> tuple[list[_Listed], str]:
         raise UsageError("packyard diff: B is missing: name two packages, or the folder of an untarred one")
     hint = "name what to compare it with: packyard diff A B"
     bundle = untarred.read(top, hint).base(arguments.channel)
-    before, after = bundle.files, compared.files(top)
+    before, after = bundle.files, untarred.files(top)
     if below and not any(path.startswith(below) for path in (*after, *before)):
         hint = "packyard diff . NAME@VERSION compares a package with another version"
         raise InputError(Problem("no such folder", file=arguments.old, hint=hint))

@@ -123,8 +123,6 @@ def _locked(arguments: declare.Arguments, file: Path) -> Iterator[tuple[Referenc
 
 def _unpacked(bundle: Bundle, source: Setting, into: Path, file: str | None) -> Path:
     """Unpack a bundle, pin it in a lock file if one is named, and return the new directory."""
-    from packyard.cli.channels import bundle_cache
-
     pinned = Pin(version=bundle.version, channel=source.whole, tar=bundle.tar, digest=bundle.digest)
     lock = _lock(file, bundle.name, pinned) if file else Lock()
     regular.make_folder(into)
@@ -134,7 +132,7 @@ def _unpacked(bundle: Bundle, source: Setting, into: Path, file: str | None) -> 
     output.detail(f"{bundle.name}.tar.gz {bundle.digest}, tar {bundle.tar}")
     if source.is_carried:  # the next release carries another one
         with suppress(UnavailableError):
-            bundle_cache().put(bundle.digest, bundle.data)
+            bundles.bundle_cache().put(bundle.digest, bundle.data)
     preferences.note_used(source.value)
     return folder
 

@@ -14,7 +14,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from difflib import get_close_matches
 
 from packyard import __version__
-from packyard.cli import declare, output, preferences
+from packyard.cli import bundles, declare, output, preferences
 from packyard.cli.rows import Rows
 from packyard.core.bundle.manifest import BUNDLE
 from packyard.core.errors import UsageError
@@ -65,11 +65,9 @@ def _listed(arguments: declare.Arguments) -> tuple[str, Sequence[str], Sequence[
     source = preferences.source(arguments.channel)
     if source.is_carried:
         return str(source), (), _carried(arguments.words), None
-    from packyard.cli.channels import listed, open_channel, signed
-
-    store = open_channel(source.value)
-    index = listed(source.value, store)
-    return str(source), signed(source.value, index), [*index.summaries()], index.number
+    store = bundles.open_channel(source.value)
+    index = bundles.listed(source.value, store)
+    return str(source), bundles.signed(source.value, index), [*index.summaries()], index.number
 
 
 def _carried(words: Sequence[str]) -> list[Summary]:

@@ -96,9 +96,7 @@ def names(manifest: Manifest) -> dict[str, str]:
 def _names(source: Setting) -> Sequence[str]:
     if source.is_carried:
         return bundles.carried_names()
-    from packyard.cli.channels import listed
-
-    return [summary.name for summary in listed(source.value).summaries()]
+    return [summary.name for summary in bundles.listed(source.value).summaries()]
 
 
 def _images(references: Sequence[str], source: Setting) -> Sequence[str]:

@@ -18,7 +18,7 @@ from dataclasses import replace
 from pathlib import Path
 from shlex import quote
 
-from packyard.cli import bundles, compared, declare, output, preferences, untarred
+from packyard.cli import bundles, declare, output, preferences, untarred
 from packyard.cli.preferences import Setting
 from packyard.cli.rows import Rows
 from packyard.cli.untarred import Untarred
@@ -89,7 +89,7 @@ def _directory(word: str, flag: str | None, form: str) -> int:
     described = package.described
     published, text = _compared(package, flag)
     proof = published.proof if published else None
-    digests = {path: Digest.of(data) for path, data in compared.files(folder).items()}
+    digests = {path: Digest.of(data) for path, data in untarred.files(folder).items()}
     different = {path: state for path, state in described.different(digests).items() if path.startswith(below)}
     base, values = published.bundle if published else package.kept(), ""
     with suppress(InputError):  # where a file cannot be read, all that differs was edited
