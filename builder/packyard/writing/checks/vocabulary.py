@@ -7,8 +7,8 @@ from contextlib import suppress
 
 from packyard.core.errors import InputError
 from packyard.core.kubernetes.fieldtypes import field_type
+from packyard.core.kubernetes.held import NAMES
 from packyard.core.kubernetes.kinds import names as named
-from packyard.core.kubernetes.name_fields import NAMES
 from packyard.core.yaml.document import entries, walk
 from packyard.core.yaml.node import Child, Entry, Node, Scalar
 from packyard.using.setters.comment import SETTER_PREFIX, parse
