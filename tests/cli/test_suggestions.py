@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from packyard.cli import parser
+from packyard.cli import declare
 from packyard.cli.verbs import VERBS
 from packyard.core.errors import suggest
 from running import suggested
@@ -272,7 +272,7 @@ def test_nothing_left_to_set_is_said(tmp_path: Path) -> None:
     [("build", "--out", "to"), ("render", "--out", "to"), ("get", "--into", "to"), ("yank", "--in", "channel")],
 )
 def test_a_flag_is_taken_by_the_name_that_it_had_before(verb: str, flag: str, now: str) -> None:
-    made = parser.make(import_module(f"packyard.cli.{VERBS[verb][0]}"), verb)
+    made = declare.make(import_module(f"packyard.cli.{VERBS[verb][0]}"), verb)
     required = {"yank": ["--reason", "slow"], "build": ["--version", "1"]}.get(verb, [])
     assert vars(made.parse_known_args(["p", flag, "folder", *required])[0])[now] == "folder"
     assert f"{flag} " not in made.format_help()

@@ -21,8 +21,7 @@ from packyard.core.yaml.document import parse_text, source_of, walk
 from packyard.core.yaml.node import Collection, Comment, Document, Entry, Item, MappingNode, Node, Scalar, Source
 from packyard.core.yaml.values import to_value
 from packyard.using.kustomize import selector
-from packyard.using.setters.krmfile import NAME as KRMFILE
-from packyard.using.setters.krmfile import Krmfile
+from packyard.using.setters.krmfile import KRMFILE, Krmfile
 from packyard.writing.authoring.import_ import difference as differences
 from packyard.writing.authoring.import_ import kpt
 from packyard.writing.authoring.import_.bind import bind

@@ -32,8 +32,7 @@ from packyard.core.yaml.sources import Sources
 from packyard.core.yaml.span import embedded
 from packyard.core.yaml.values import double_quoted, is_null
 from packyard.using.kustomize import generator, selector
-from packyard.using.setters.krmfile import NAME as KRMFILE
-from packyard.using.setters.krmfile import parse_krmfile
+from packyard.using.setters.krmfile import KRMFILE, parse_krmfile
 from packyard.using.setters.packages import DEFINITIONS, KPTFILE
 from packyard.writing.authoring.import_ import use_cases
 from packyard.writing.authoring.import_.note import LOST, Note

@@ -10,8 +10,7 @@ from packyard.core.errors import InputError, Problem
 from packyard.core.kubernetes import kustomization
 from packyard.core.yaml.node import MappingNode, Node
 from packyard.core.yaml.sources import Sources
-from packyard.using.options.folder import NAME as OPTIONS
-from packyard.using.options.folder import PROGRAMS
+from packyard.using.options.folder import OPTIONS, PROGRAMS
 from packyard.using.setters.packages import KPTFILE
 from packyard.writing.source.package import NAME, slug
 
