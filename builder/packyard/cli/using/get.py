@@ -74,8 +74,7 @@ def run(arguments: declare.Arguments) -> None:
         rows.append((*what, *((proof.signers, proof.listed_by, proof.index) if proof else ((), (), None))))
         if arguments.output == "text":
             output.line(str(folder))
-        for text in proof.signed if proof else [f"{entry} from {source}"]:
-            output.note(text)
+        bundles.tell_signed(fetched)
         _tell_next(fetched.bundle.manifest, folder, wanted)
     ROWS.show(rows, arguments.output)
 
