@@ -289,8 +289,13 @@ def write_result(trainer):
         unfinished = OUTPUT_DIR / f"{folder.name}.unfinished"
         for other in (folder, unfinished):
             shutil.rmtree(other, ignore_errors=True)
+        for module in [*trainer.model.modules()]:  # PEFT finds no weights by the names that FSDP's wrappers give
+            for name, child in module.named_children():
+                setattr(module, name, getattr(child, "_checkpoint_wrapped_module", child))
         trainer.accelerator.unwrap_model(trainer.model).save_pretrained(unfinished, state_dict=state)
         trainer.processing_class.save_pretrained(unfinished)
+        if not all(map(is_whole, unfinished.glob("*.safetensors"))):
+            sys.exit(f"{unfinished} has no weights: PEFT or transformers of IMAGE do not fit this program")
         unfinished.rename(folder)
         if BUCKET:
             bucket.store_all(folder)
