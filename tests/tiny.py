@@ -171,6 +171,19 @@ def write(file: Path, text: str) -> None:
     file.write_text(text)
 
 
+def write_all(folder: Path, files: Mapping[str, str]) -> None:
+    """Write files by their paths below a folder."""
+    for path, text in files.items():
+        write(folder / path, text)
+
+
+def script(file: Path, text: str) -> Path:
+    """Write a program of the shell."""
+    write(file, f"#!/bin/sh\n{text}\n")
+    file.chmod(0o755)
+    return file
+
+
 def replace(file: Path, old: str, new: str) -> None:
     """Replace a text of a file, which has to be there."""
     assert old in file.read_text()

@@ -59,8 +59,9 @@ def test_wrong_usage_is_one_sentence_with_what_to_type_next(verb: str) -> None:
 
 
 def test_a_value_that_looks_like_a_flag_of_set_goes_behind_two_dashes() -> None:
-    says = "unknown flag '--lr' (before values that begin with -, type --); packyard set --help lists the flags\n"
-    assert inside("set", "ARGS", "--lr=1").stderr == f"error: packyard set: {says}"
+    says = "unknown flag '--lr' (to set a value, type LR=VALUE) (before values that begin with -, type --)"
+    hint = "packyard set --help lists the flags"
+    assert inside("set", "ARGS", "--lr=1").stderr == f"error: packyard set: {says}; {hint}\n"
     assert "unknown flag '--dryrun' (did you mean '--dry-run'?)" in inside("set", "ARGS=1", "--dryrun").stderr
 
 

@@ -42,7 +42,7 @@ def test_a_keyword_admits_and_refuses_what_the_real_program_does(
     done("cfg", "set", ours, "V", good)
 
 
-FORMATS = judged.mapping("formats")
+FORMATS = judged.cases("formats")
 
 
 @pytest.mark.parametrize("name", FORMATS)

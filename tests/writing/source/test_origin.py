@@ -55,8 +55,7 @@ def written(folder: Path, path: str) -> list[str]:
 
 def trace(folder: Path, files: Mapping[str, str]) -> Traced:
     root = tiny.workspace(folder / "ws")
-    for path, text in {**STACK, **files}.items():
-        tiny.write(root / path, text)
+    tiny.write_all(root, {**STACK, **files})
     return Traced(workspace.read(root), composed(root))
 
 

@@ -11,7 +11,7 @@ from packyard.cli.flags import Flags
 from packyard.core.errors import ConflictError, UsageError
 from packyard.core.files import regular
 from packyard.core.files.tree import Tree
-from packyard.using.setters.krmfile import EMPTY, NAME
+from packyard.using.setters.krmfile import EMPTY, KRMFILE
 from packyard.using.setters.packages import PackageFiles
 from packyard.using.setters.plan import Plan
 from packyard.writing.authoring import create, delete, schemafile
@@ -134,6 +134,6 @@ def init(parsed: Flags) -> None:
     tree = Tree(Path(*blocks.arguments(parsed, 0, 1)))
     with tree.locked(state.log("cfg init"), below=False):
         try:
-            tree.write({NAME: EMPTY}, mode=0o600)  # the mode that kustomize gives it
+            tree.write({KRMFILE: EMPTY}, mode=0o600)  # the mode that kustomize gives it
         except ConflictError as error:
             raise UsageError("directory already initialized with a Krmfile") from error

@@ -114,7 +114,7 @@ def _tell_idle(directory: Path, changes: Sequence[Change]) -> None:
     """Say of what is set in an option that no use case below has it enabled."""
     from packyard.using.options import folder, option_setters
 
-    names = (name for change in changes if Path(change.place).name == folder.NAME for name in change.plan.counts)
+    names = (name for change in changes if Path(change.place).name == folder.OPTIONS for name in change.plan.counts)
     for name in dict.fromkeys(names):
         told = [option_setters.switched_off(Path(use_case), name) for use_case in folder.use_cases(directory)]
         if problem := told[0] if told and all(told) else None:

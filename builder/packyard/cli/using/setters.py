@@ -13,7 +13,7 @@ from packyard.core.bundle import address, shipped
 from packyard.core.errors import refuse
 from packyard.core.files.tree import Tree
 from packyard.using.options import earlier, option_setters, usecases
-from packyard.using.options.folder import NAME as OPTIONS
+from packyard.using.options.folder import OPTIONS
 from packyard.using.setters import valuesfile
 from packyard.using.setters.definition import Setter
 from packyard.using.setters.listing import ListedRule, ListedSetter, in_order, list_rules, list_setters

@@ -21,7 +21,7 @@ from packyard.core.kubernetes import schemas
 from packyard.core.kubernetes.schemas import Judge
 from packyard.core.work import executor
 from packyard.using.kustomize.builtin import find_misfits
-from packyard.using.setters.krmfile import NAME as KRMFILE
+from packyard.using.setters.krmfile import KRMFILE
 from packyard.using.setters.packages import KPTFILE
 from packyard.writing.authoring.fix import fix
 from packyard.writing.build import package_lint, workspace_lint

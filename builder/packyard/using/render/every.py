@@ -18,7 +18,7 @@ from packyard.using.options.folder import use_cases
 from packyard.using.options.options import package_of
 from packyard.using.render import reached
 from packyard.using.render.render import render
-from packyard.using.setters.krmfile import NAME
+from packyard.using.setters.krmfile import KRMFILE
 from packyard.using.setting import set_values
 
 Values = Mapping[str, Sequence[str]]
@@ -54,7 +54,7 @@ def with_values(directory: Path, values: Values, command: str = "", *, enabling:
     if not values and not enabling:
         yield directory
         return
-    if lost := shipped.lost(directory, NAME):
+    if lost := shipped.lost(directory, KRMFILE):
         raise InputError(lost)
     package = package_of(directory)
     tops = sorted({package, *_elsewhere(directory, package)})  # each before what is in it

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import shutil
 import tempfile
-from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -30,8 +29,8 @@ class Program:
         """kustomize or kubectl."""
         return self.file.name
 
-    def build(self, directory: Path, *, env: Mapping[str, str] | None = None) -> bytes:
-        """Build a directory and return the YAML that the program prints; ``env`` is its environment, if not ours.
+    def build(self, directory: Path) -> bytes:
+        """Build a directory and return the YAML that the program prints.
 
         Raises `InputError` with the program's words where it refuses, or before it is started where it would read too
         much, `UnavailableError` where it does not run or does not end.
@@ -40,7 +39,7 @@ class Program:
         command = [str(self.file.absolute()), self.verb, str(directory.absolute())]
         try:
             with tempfile.TemporaryDirectory(prefix="packyard-") as empty:
-                outcome = process.run(command, folder=Path(empty), env=env, seconds=self.seconds, most=_MOST)
+                outcome = process.run(command, folder=Path(empty), env=None, seconds=self.seconds, most=_MOST)
         except UnavailableError as error:
             hint = f"type {self.name} {self.verb} {directory} to see what it does"
             raise UnavailableError(

@@ -26,8 +26,7 @@ from packyard.core.kubernetes import kustomization
 from packyard.core.yaml import aliases
 from packyard.core.yaml.document import source_of
 from packyard.using.setters.definition import Setter, full_type
-from packyard.using.setters.krmfile import NAME as KRMFILE
-from packyard.using.setters.krmfile import Krmfile
+from packyard.using.setters.krmfile import KRMFILE, Krmfile
 from packyard.using.setters.rules import rule
 from packyard.using.upgrade import field_changes, object_pairs
 from packyard.using.upgrade.change import PARTS, Change

@@ -21,7 +21,7 @@ from packyard.core.yaml.node import Item
 from packyard.using.options import folder
 from packyard.using.options.options import Options
 from packyard.using.setters.definition import Definitions, Setter
-from packyard.using.setters.krmfile import NAME as KRMFILE
+from packyard.using.setters.krmfile import KRMFILE
 from packyard.using.setters.packages import PackageFiles, read_krmfile
 from packyard.using.setters.plan import Assignment, plan
 from packyard.using.upgrade.difference import Files
@@ -138,7 +138,7 @@ def _package(files: Files, where: str) -> PackageFiles:
 def _options_above(files: Files, path: str) -> str | None:
     """Return the folder of the options that a use case sees, by the path of its kustomization."""
     for above in PurePosixPath(dirname(path)).parents:
-        options = str(above / folder.NAME)
+        options = str(above / folder.OPTIONS)
         if any(file.startswith(f"{options}/") for file in files) and not path.startswith(f"{options}/"):
             return options
     return None

@@ -22,7 +22,7 @@ from packyard.core.bundle.manifest import Manifest
 from packyard.core.errors import InputError, Problem, on_one_line, shown
 from packyard.core.kubernetes import kustomization
 from packyard.using.setters.definition import Setter
-from packyard.using.setters.krmfile import NAME as KRMFILE
+from packyard.using.setters.krmfile import KRMFILE
 from packyard.using.upgrade import kept, onefile
 from packyard.using.upgrade.difference import Files, replacement
 from packyard.using.upgrade.kept import Key

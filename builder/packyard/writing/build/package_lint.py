@@ -14,10 +14,8 @@ from packyard.core.errors import InputError, Problem
 from packyard.core.kubernetes import kustomization
 from packyard.core.yaml.sources import LIBRARIES
 from packyard.using.kustomize.idle import Idle
-from packyard.using.options.folder import NAME as OPTIONS
-from packyard.using.options.folder import PROGRAMS, needed
-from packyard.using.setters.krmfile import EMPTY
-from packyard.using.setters.krmfile import NAME as KRMFILE
+from packyard.using.options.folder import OPTIONS, PROGRAMS, needed
+from packyard.using.setters.krmfile import EMPTY, KRMFILE
 from packyard.using.setters.packages import PackageFiles
 from packyard.writing.build import fragments, silence
 from packyard.writing.build.draft import Draft, compose_draft

@@ -11,7 +11,7 @@ from packyard.core.errors import InputError, Problem, suggest
 from packyard.core.files.paths import WORKSPACE
 from packyard.core.yaml.sources import Sources
 from packyard.using.kustomize import idle
-from packyard.using.setters.krmfile import NAME as KRMFILE
+from packyard.using.setters.krmfile import KRMFILE
 from packyard.writing.build import package_lint
 from packyard.writing.build.package_lint import Linted, as_findings
 from packyard.writing.checks import exception, explanation, written

@@ -19,7 +19,7 @@ from packyard.core.yaml.document import find_comments, parse_file
 from packyard.core.yaml.node import Scalar
 from packyard.using.setters import fields
 from packyard.using.setters.comment import SETTER_PREFIX, SUBSTITUTION_PREFIX
-from packyard.using.setters.krmfile import NAME as KRMFILE
+from packyard.using.setters.krmfile import KRMFILE
 from packyard.using.setters.packages import PackageFiles
 from packyard.writing.checks import definitions, setters
 from packyard.writing.checks.finding import Finding, breach, finding

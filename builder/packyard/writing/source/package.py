@@ -24,7 +24,7 @@ from packyard.core.yaml.document import scalars
 from packyard.core.yaml.fields import Fields
 from packyard.core.yaml.node import Node
 from packyard.using.kustomize.part import KrmfileData, Patch
-from packyard.using.options.folder import NAME as OPTIONS
+from packyard.using.options.folder import OPTIONS
 from packyard.writing.source import required, scripts
 from packyard.writing.source.parts import read_patches
 from packyard.writing.source.pod_operations import PodPatch
