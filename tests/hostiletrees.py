@@ -269,8 +269,7 @@ def bundle(seed: int, folder: Path) -> str:
     """Make a channel ``ch`` with the bundle p@1.0, of whose files something is not as it should be; say what."""
     dice = random.Random(seed)
     tree = folder / "made"
-    for path, text in USE_CASE.items():
-        tiny.write(tree / path, text)
+    tiny.write_all(tree, USE_CASE)
     said = [disturb(dice, tree) for _ in range(dice.choice((1, 1, 2)))]
     paths = (path for path in sorted(tree.rglob("*")) if path.is_file() and not path.is_symlink())
     files = {str(path.relative_to(tree)): path.read_bytes() for path in paths if path.stat().st_size < 1 << 24}

@@ -20,7 +20,7 @@ from typing import Any
 from unittest import mock
 
 import packyard as imported
-from packyard.cli import main, parser
+from packyard.cli import declare, main
 
 #: The command, in front of its words; it works in every directory.
 COMMAND = [sys.executable, "-m", "packyard"]
@@ -47,7 +47,7 @@ def _run(module: Any, verb: str, words: Sequence[str], **known: object) -> int:
     noting.was_read = set()
     flags: dict[str, str] = {}
 
-    def parse(made: parser.Parser, typed: Sequence[str]) -> tuple[argparse.Namespace, list[str]]:
+    def parse(made: declare.Parser, typed: Sequence[str]) -> tuple[argparse.Namespace, list[str]]:
         parsed, rest = _parse(made, typed)
         names = {word.partition("=")[0] for word in typed}
         flags.update({each.dest: name for each in made._actions for name in names.intersection(each.option_strings)})
@@ -55,15 +55,15 @@ def _run(module: Any, verb: str, words: Sequence[str], **known: object) -> int:
         noting.was_read.clear()
         return noting, rest
 
-    with mock.patch.object(parser.Parser, "parse_known_intermixed_args", parse):
+    with mock.patch.object(declare.Parser, "parse_known_intermixed_args", parse):
         code = _run_verb(module, verb, words, **known)
     unread = [name for dest, name in flags.items() if dest not in noting.was_read]
     assert code or not unread, f"packyard {verb} takes {unread[0]}, and ignores it: {[*words]}"
     return code
 
 
-_parse, _run_verb = parser.Parser.parse_known_intermixed_args, parser.run
-parser.run = _run
+_parse, _run_verb = declare.Parser.parse_known_intermixed_args, declare.run
+declare.run = _run
 
 
 def krmfile(definitions: str) -> str:
@@ -171,6 +171,19 @@ def write(file: Path, text: str) -> None:
     file.write_text(text)
 
 
+def write_all(folder: Path, files: Mapping[str, str]) -> None:
+    """Write files by their paths below a folder."""
+    for path, text in files.items():
+        write(folder / path, text)
+
+
+def script(file: Path, text: str) -> Path:
+    """Write a program of the shell."""
+    write(file, f"#!/bin/sh\n{text}\n")
+    file.chmod(0o755)
+    return file
+
+
 def replace(file: Path, old: str, new: str) -> None:
     """Replace a text of a file, which has to be there."""
     assert old in file.read_text()
@@ -192,8 +205,8 @@ def composing(out: str) -> str:
     return "".join(f"error: {line}" for line in bare) or out
 
 
-def refused(*words: object) -> str:
+def refused(*words: object, code: int = 1, cwd: Path | None = None, **env: str) -> str:
     """Run a command line that has to be refused, and return what it says."""
-    code, out, err = run(*words)
-    assert code == 1, err
-    return composing(out) if words[0] == "lint" and out else err
+    found = packyard(*words, cwd=cwd, **env)
+    assert found.returncode == code, found.stderr
+    return composing(found.stdout) if words[0] == "lint" and found.stdout else found.stderr

@@ -25,7 +25,7 @@ from packyard.using.kustomize.accumulate import SourceObject, accumulate
 from packyard.using.kustomize.patch import MisfitError
 from packyard.using.options.folder import PROGRAMS
 from packyard.using.setters.definition import Setter
-from packyard.using.setters.krmfile import NAME as KRMFILE
+from packyard.using.setters.krmfile import KRMFILE
 from packyard.using.setters.packages import PackageFiles, read_krmfile
 from packyard.using.setters.plan import Assignment, Plan
 from packyard.using.setting import PackageSetters

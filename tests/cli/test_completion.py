@@ -13,7 +13,7 @@ import pytest
 import real
 import tiny
 from cli.terminal import on_terminal
-from packyard.cli import parser
+from packyard.cli import declare
 from packyard.cli.cfg import COMMANDS
 from packyard.cli.complete import _OF_USE_CASE
 from packyard.cli.verbs import VERBS
@@ -96,7 +96,7 @@ def test_every_flag_that_a_verb_takes_is_offered(verb: str) -> None:
     assert "--help" in offered
     module = import_module(f"packyard.cli.{VERBS[words[0]][0]}")
     if hasattr(module, "add_arguments"):
-        assert set(offered) == set(parser.make(module, verb).flags())
+        assert set(offered) == set(declare.make(module, verb).flags())
 
 
 #: Shells as they start for a person, with what they evaluate first.

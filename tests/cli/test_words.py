@@ -13,7 +13,7 @@ from types import ModuleType
 import pytest
 
 import tiny
-from packyard.cli import parser
+from packyard.cli import declare
 from packyard.cli.cfg import COMMANDS
 from packyard.cli.complete import flags_of
 from packyard.cli.completion import SHELLS
@@ -85,7 +85,7 @@ def test_what_stands_behind_two_dashes_is_no_flag(verb: str, name: str, monkeypa
     module, seen = _module(verb), []
     monkeypatch.setattr(module, "run", lambda parsed: seen.append(parsed) or 0)
     before = ["run"]
-    assert parser.run(module, verb, [*before, "--", "-x"]) == 0
+    assert declare.run(module, verb, [*before, "--", "-x"]) == 0
     assert getattr(seen[0], name)[-1] == "-x"
     with pytest.raises(UsageError):
-        parser.run(module, verb, [*before, "-x"])
+        declare.run(module, verb, [*before, "-x"])

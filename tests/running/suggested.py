@@ -14,7 +14,7 @@ from collections.abc import Iterator, Sequence
 from importlib import import_module
 from pathlib import Path
 
-from packyard.cli import parser
+from packyard.cli import declare
 from packyard.cli.verbs import FOREIGN, VERBS
 from packyard.core.errors import UsageError
 from packyard.running.runs.kubectl import Kubectl
@@ -77,7 +77,7 @@ def understood(words: Sequence[str]) -> list[str]:
     refused = None
     for end in range(len(rest), max(flags, default=-1), -1):
         try:
-            made = parser.make(module, verb)
+            made = declare.make(module, verb)
             _, unknown = made.parse_known_intermixed_args(rest[:end])
             made.refuse_rest(unknown)
             return [*words[:2], *rest[:end]]

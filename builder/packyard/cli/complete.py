@@ -66,9 +66,9 @@ def _of_verb(verb: str, before: list[str], word: str) -> Iterator[str]:
     elif verb in ("set", "explain", "enable"):
         yield from _of_package(verb, words, word)
     else:
-        from packyard.cli import parser
+        from packyard.cli import declare
 
-        yield from parser.make(import_module(f"packyard.cli.{VERBS[verb][0]}"), verb).choices(len(words))
+        yield from declare.make(import_module(f"packyard.cli.{VERBS[verb][0]}"), verb).choices(len(words))
 
 
 def _of_package(verb: str, words: list[str], word: str) -> Iterator[str]:
@@ -114,12 +114,11 @@ def _packages(start: str) -> Iterator[str]:
 
 def _runs(words: Sequence[str]) -> list[str]:
     """Return the runs on the cluster that kubectl's flags among the words name."""
-    import argparse
-
+    from packyard.cli import declare
     from packyard.cli.running import clusters
     from packyard.running.runs import kubectl, record
 
-    parser = argparse.ArgumentParser(add_help=False, exit_on_error=False)
+    parser = declare.Parser(add_help=False, exit_on_error=False)
     clusters.add_arguments(parser)
     flags, _ = parser.parse_known_args(words)
     return record.read_names(kubectl.find(os.environ.get("PATH", ""), **vars(flags)))
@@ -130,10 +129,10 @@ def flags_of(verb: str, before: Sequence[str]) -> Mapping[str, Sequence[str] | N
 
     Where any value is possible there are none.
     """
-    from packyard.cli import cfg, parser
+    from packyard.cli import cfg, declare
     from packyard.cli.using.set import FLAGS
 
     module = import_module(f"packyard.cli.{VERBS[verb][0]}")
     if hasattr(module, "add_arguments"):
-        return parser.make(module, verb).flags()
+        return declare.make(module, verb).flags()
     return cfg.flags_of(before).offered() if verb == "cfg" else FLAGS.offered()

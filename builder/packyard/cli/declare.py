@@ -1,37 +1,150 @@
-"""How verbs declare their flags: a line for each, and the flags that many verbs have."""
+"""How verbs declare arguments and get them: all but `set`, which must start fast, and kustomize's own commands."""
 
 from __future__ import annotations
 
 import argparse
-from typing import Any
+from argparse import Namespace as Arguments
+from collections.abc import Sequence
+from functools import partial
+from textwrap import fill
+from typing import Any, NoReturn
 
+from packyard.cli import output
+from packyard.cli.flags import unknown
+from packyard.core import ending
 from packyard.core.errors import UsageError
 
-
-def switch(parser: argparse.ArgumentParser, flag: str, text: str) -> None:
-    """Declare a flag that is on or off: ``--yes``, or ``-y --yes``."""
-    parser.add_argument(*flag.split(), action="store_true", help=text)
+__all__ = ["Arguments", "Parser", "alone", "given", "make", "run"]
 
 
-def given(arguments: argparse.Namespace, *names: str) -> list[str]:
+class Formatter(argparse.RawDescriptionHelpFormatter):
+    """Help in 80 columns: sentences are filled, and lines with columns stay as they were written."""
+
+    def _fill_text(self, text: str, width: int, _indent: str) -> str:
+        paragraphs = text.strip().split("\n\n")
+        return "\n\n".join(item if "  " in item else fill(item, width, break_on_hyphens=False) for item in paragraphs)
+
+    def _format_action_invocation(self, action: argparse.Action) -> str:
+        """Name the value of a flag once: ``-o, --output {text,json}``."""
+        if not action.option_strings:
+            return super()._format_action_invocation(action)
+        value = self._format_args(action, str(action.dest).upper()) if action.nargs != 0 else ""
+        return " ".join(filter(None, (", ".join(action.option_strings), value)))
+
+
+class Parser(argparse.ArgumentParser):
+    """An argument parser that prints through `output`, and raises `UsageError` instead of exiting.
+
+    ``example`` is a command that says all that has to be said.
+    """
+
+    example = ""
+    color = False  # from Python 3.14 on argparse would color the help
+
+    def switch(self, flag: str, text: str) -> None:
+        """Declare a flag that is on or off: ``--yes``, or ``-y --yes``."""
+        self.add_argument(*flag.split(), action="store_true", help=text)
+
+    def value(self, flag: str, text: str, **more: Any) -> None:
+        """Declare a flag with a value, ``--role NAME``; its text says which it has by default, if that is not empty."""
+        *names, metavar = flag.split()
+        default = f" (default: {more['default']})" if more.get("default") else ""
+        self.add_argument(*names, metavar=metavar, help=text + default, **more)
+
+    def former(self, flag: str, now: str) -> None:
+        """Take a flag also by the name that it had in 0.1.0, which scripts type; no help or completion shows that."""
+        self._option_string_actions[flag] = self._option_string_actions[now]
+
+    def error(self, message: str) -> NoReturn:
+        """Refuse the command line in one sentence with what to type next."""
+        command = f"{self.prog} --help"
+        if "arguments are required: " in message:
+            missing = message.partition(": ")[2].split(", ")
+            message = f"{' and '.join(missing)} {'is' if len(missing) == 1 else 'are'} missing"
+            command = self.example or (self.usage or "").replace("%(prog)s", self.prog).removesuffix(" [flags]")
+        raise UsageError(f"{self.prog}: {message.removeprefix('argument ')}; type {command}")
+
+    def refuse_rest(self, words: Sequence[str]) -> None:
+        """Refuse words that the verb does not take."""
+        for word in words:
+            if not word.startswith("-"):
+                self.error(f"unexpected argument {word!r}")
+            self.error(unknown(word.partition("=")[0], [*self.flags(), "--help"], self.usage or ""))
+
+    def flags(self) -> dict[str, Sequence[str] | None]:
+        """Return the flags, but for former names, each with the values to choose from: None where it takes no value."""
+        return {
+            name: None if action.nargs == 0 else [str(choice) for choice in action.choices or ()]
+            for action in self._actions
+            if action.nargs == 0 or action.default is not argparse.SUPPRESS
+            for name in action.option_strings
+        }
+
+    def choices(self, place: int) -> Sequence[str]:
+        """Return what the word at a place, counted from 0, may be, where it is one of a few."""
+        words = [action for action in self._actions if not action.option_strings]
+        return [str(choice) for word in words[place : place + 1] for choice in word.choices or ()]
+
+    def _print_message(self, message: str, _file: object = None) -> None:
+        output.page(message.rstrip("\n"))
+
+
+def given(arguments: Arguments, *names: str) -> list[str]:
     """Return those of some flags that the user gave, ``--no-wait`` by ``no-wait``; a verb need not have all."""
     values = {name: getattr(arguments, name.replace("-", "_"), None) for name in names}
     return [f"--{name}" for name, value in values.items() if value is not False and value not in (None, "", [])]
 
 
-def alone(arguments: argparse.Namespace, verb: str, mode: str, *names: str) -> None:
+def alone(arguments: Arguments, verb: str, mode: str, *names: str) -> None:
     """Refuse flags of a verb that have no meaning in a ``mode``, such as ``beside --explain``."""
     if others := given(arguments, *names):
         raise UsageError(f"packyard {verb}: {others[0]} has no meaning {mode}; packyard {verb} --help")
 
 
-def value(parser: argparse.ArgumentParser, flag: str, text: str, **more: Any) -> None:
-    """Declare a flag with a value, ``--role NAME``; its text says which it has by default, if that is not empty."""
-    *names, metavar = flag.split()
-    default = f" (default: {more['default']})" if more.get("default") else ""
-    parser.add_argument(*names, metavar=metavar, help=text + default, **more)
+def make(module: Any, verb: str) -> Parser:
+    """Return a verb's parser, with the arguments that its module declares."""
+    formatter = partial(Formatter, max_help_position=28, width=80)
+    parser = Parser(f"packyard {verb}", formatter_class=formatter, allow_abbrev=False, add_help=False)
+    parser.description, parser.color = module.__doc__, Parser.color
+    module.add_arguments(parser)
+    if rows := getattr(module, "ROWS", None):
+        text = f"output format (default: {rows.forms[0]})"
+        parser.add_argument("-o", "--output", choices=rows.forms, default=rows.forms[0], help=text)
+    parser.add_argument("-h", "--help", action="help", help=argparse.SUPPRESS)
+    parser.add_argument("-q", "--quiet", action="store_true", help=argparse.SUPPRESS)
+    parser.add_argument("-v", "--verbose", action="store_true", help=argparse.SUPPRESS)
+    for action in parser._actions:
+        if not action.option_strings:
+            action.help = action.help or argparse.SUPPRESS
+            action.required = action.nargs not in ("?", "*")  # as argparse says of "*" only where that has a default
+    words = ["%(prog)s", *filter(None, map(_in_usage, parser._actions)), "[flags]"]
+    parser.usage = parser.usage or " ".join(words)
+    example = getattr(module, "EXAMPLE", "")
+    parser.example = parser.example or example
+    if example and not parser.epilog:
+        parser.epilog = f"for example: {example}"
+    return parser
 
 
-def former(parser: argparse.ArgumentParser, flag: str, now: str) -> None:
-    """Take a flag also by the name that it had in 0.1.0, which scripts type; neither help nor completion shows that."""
-    parser._option_string_actions[flag] = parser._option_string_actions[now]
+def _in_usage(action: argparse.Action) -> str:
+    """Return an argument as the usage has it; of the flags it has those that are required."""
+    name = str(action.metavar or action.dest)
+    if action.option_strings:
+        return f"{action.option_strings[0]} {name}" if action.required else ""
+    return {"?": f"[{name}]", "*": f"[{name} ...]", "+": f"{name} ..."}.get(str(action.nargs), name)
+
+
+def run(module: Any, verb: str, words: Sequence[str]) -> int:
+    """Parse the words as the verb's module declares, and run it."""
+    parser = make(module, verb)
+    takes_command = getattr(module, "TAKES_COMMAND", False) and "--" in words
+    end = words.index("--") if takes_command else len(words)
+    try:
+        parsed, rest = parser.parse_known_intermixed_args(words[:end])
+    except SystemExit as stop:  # --help
+        return int(stop.code or 0)
+    parser.refuse_rest(rest)
+    parsed.command = [*words[end + 1 :]]
+    output.choose(is_quiet=parsed.quiet, is_verbose=parsed.verbose)
+    with ending.as_interrupt():
+        return int(module.run(parsed) or 0)

@@ -144,8 +144,8 @@ class Declared:
 
     def _unknown(self, flag: str, flags: Flags) -> str:
         message = unknown(flag, self.offered(), "NAME=VALUE" * self.numbers)
-        is_bare = flags.arguments and message.endswith(repr(flag))
-        return f"{message} (before values that begin with -, type --)" if is_bare else message
+        is_value = flags.arguments and message.endswith((repr(flag), "=VALUE)"))
+        return f"{message} (before values that begin with -, type --)" if is_value else message
 
     def _switch(self, name: str, text: str) -> bool:
         if text not in _TRUE | _FALSE:

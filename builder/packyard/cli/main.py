@@ -1,7 +1,8 @@
 """``packyard VERB …``: finds the verb, runs it, and turns what was raised into an exit code.
 
 0 done, 1 refused, 2 wrong usage, 3 a bug in packyard, 130 interrupted. Each verb is a module with ``add_arguments`` and
-``run``, or with its own ``main``; only the module of the verb in use is imported.
+``run``, or with its own ``main``; they return the code where it may be another than 0. Only the module of the verb in
+use is imported.
 """
 
 from __future__ import annotations
@@ -89,10 +90,10 @@ def run(words: list[str]) -> int:
         raise UsageError(_unknown(verb, rest))
     module = import_module(f"packyard.cli.{VERBS[verb][0] if verb in VERBS else verb}")
     if hasattr(module, "main"):  # the verb parses its own command line
-        return int(module.main(rest))
-    from packyard.cli import parser
+        return int(module.main(rest) or 0)
+    from packyard.cli import declare
 
-    return parser.run(module, verb, rest)
+    return declare.run(module, verb, rest)
 
 
 def _unknown(word: str, rest: Sequence[str]) -> str:

@@ -11,7 +11,6 @@ was typed.
 
 from __future__ import annotations
 
-import argparse
 import os
 import shlex
 import tempfile
@@ -49,21 +48,21 @@ class UseCase:
         return shlex.join(["packyard", verb, self.name, *flags, *self.flags])
 
 
-def add_arguments(parser: argparse.ArgumentParser, rest: str = "[NAME=VALUE...]") -> None:
+def add_arguments(parser: declare.Parser, rest: str = "[NAME=VALUE...]") -> None:
     """Declare the use case, its values, and where it is from."""
     directories.add_arguments(parser, rest)
     add_values(parser, "as if the values and options of this file were set")
-    declare.value(parser, "--from CHANNEL", "fetch NAME/USECASE for this command alone", dest="channel")
-    declare.switch(parser, "--locked", f"the version that {lock.FILE} pins")
+    parser.value("--from CHANNEL", "fetch NAME/USECASE for this command alone", dest="channel")
+    parser.switch("--locked", f"the version that {lock.FILE} pins")
 
 
-def add_values(parser: argparse.ArgumentParser, text: str) -> None:
+def add_values(parser: declare.Parser, text: str) -> None:
     """Declare values files."""
     parser.add_argument("-f", "--values", metavar="FILE", action="append", default=[], help=text)
 
 
 @contextmanager
-def opened(arguments: argparse.Namespace, verb: str, *, all_by: str = "") -> Iterator[UseCase]:
+def opened(arguments: declare.Arguments, verb: str, *, all_by: str = "") -> Iterator[UseCase]:
     """Yield the use case that the words of a command name, for as long as it is read.
 
     With ``all_by``, the flag that takes all use cases below a directory, it may be a package.
@@ -104,7 +103,7 @@ def opened(arguments: argparse.Namespace, verb: str, *, all_by: str = "") -> Ite
             raise placed from error
 
 
-def _is_asked(arguments: argparse.Namespace, verb: str) -> bool:
+def _is_asked(arguments: declare.Arguments, verb: str) -> bool:
     """Say whether a package is to be fetched, whatever is here."""
     name = arguments.words[0].partition("/")[0] if arguments.words else ""
     is_asked = arguments.locked or arguments.channel is not None
@@ -122,7 +121,7 @@ def _named(word: str, *, is_asked: bool) -> tuple[Reference, str]:
 
 
 @contextmanager
-def _fetched(reference: Reference, arguments: argparse.Namespace) -> Iterator[Path]:
+def _fetched(reference: Reference, arguments: declare.Arguments) -> Iterator[Path]:
     """Yield the folder of a package that is fetched, verified and unpacked."""
     pin, source = None, preferences.source(arguments.channel)
     if arguments.locked:
@@ -140,7 +139,7 @@ def _fetched(reference: Reference, arguments: argparse.Namespace) -> Iterator[Pa
         yield bundle.unpack(Path(os.path.realpath(folder)))
 
 
-def _flags(arguments: argparse.Namespace) -> list[str]:
+def _flags(arguments: declare.Arguments) -> list[str]:
     """Return the flags that say where a use case and its values are from, for a command to go on with."""
     from_ = [f"--from={arguments.channel}"] if arguments.channel is not None else []
     return [*(f"--values={file}" for file in arguments.values), *from_, *["--locked"] * arguments.locked]

@@ -11,10 +11,10 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from shlex import quote
 
-from packyard.cli import state
 from packyard.cli.output import masked
 from packyard.core.bundle.receipt import CARRIED
 from packyard.core.digest import Digest
+from packyard.core.files import home
 from packyard.sharing import configuration
 from packyard.sharing.index.access import Memory
 from packyard.sharing.trust.keyring import Keyring
@@ -72,8 +72,8 @@ def channel(flag: str | None = None) -> Setting | None:
         return Setting(flag, "--from")
     if os.environ.get(CHANNEL):
         return Setting(os.environ[CHANNEL], CHANNEL)
-    address = configuration.read(state.config_dir())
-    return Setting(address, f"{state.config_dir()}/{configuration.FILE}") if address else None
+    address = configuration.read(home.config_dir())
+    return Setting(address, f"{home.config_dir()}/{configuration.FILE}") if address else None
 
 
 def is_used(address: str) -> bool:
@@ -84,7 +84,7 @@ def is_used(address: str) -> bool:
     """
     if address == CARRIED:
         return True
-    named = filter(None, (os.environ.get(CHANNEL), configuration.read(state.config_dir())))
+    named = filter(None, (os.environ.get(CHANNEL), configuration.read(home.config_dir())))
     if configuration.normal(address) in map(configuration.normal, named) or trust(address).is_required:
         return True
     return any(_noted(address).with_suffix(end).is_file() for end in (_INDEX, _USED))
@@ -101,7 +101,7 @@ def note_used(address: str) -> None:
 
 def _noted(address: str) -> Path:
     """Return the beginning of files that remember a channel."""
-    return state.state_dir() / "channels" / Digest.of(configuration.normal(address).encode()).hex
+    return home.state_dir() / "channels" / Digest.of(configuration.normal(address).encode()).hex
 
 
 def trust(address: str) -> Trust:
@@ -124,4 +124,4 @@ def memory(address: str) -> Memory:
 
 def keyring() -> Keyring:
     """Return the user's keys."""
-    return Keyring(state.config_dir() / "keys")
+    return Keyring(home.config_dir() / "keys")

@@ -14,12 +14,9 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cache, reduce
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from packyard.cli import output
-
-if TYPE_CHECKING:
-    import argparse
 
 Cells = Mapping[str, Callable[[Mapping[str, Any]], str]]
 
@@ -114,10 +111,3 @@ def _cell(value: object) -> str:
     if value is None or isinstance(value, bool):
         return "yes" if value else ""
     return ", ".join(map(str, value)) if isinstance(value, list) or type(value) is tuple else str(value)
-
-
-def add_arguments(parser: argparse.ArgumentParser, module: Any) -> None:
-    """Declare the flag that a verb has for its rows."""
-    if rows := getattr(module, "ROWS", None):
-        text = f"output format (default: {rows.forms[0]})"
-        parser.add_argument("-o", "--output", choices=rows.forms, default=rows.forms[0], help=text)

@@ -6,7 +6,6 @@ Its passphrase comes from PACKYARD_KEY_PASSPHRASE, or is asked on the terminal.
 
 from __future__ import annotations
 
-import argparse
 import os
 import sys
 from getpass import getpass
@@ -22,9 +21,9 @@ KEY = "PACKYARD_SIGNING_KEY"
 PASSPHRASE = "PACKYARD_KEY_PASSPHRASE"
 
 
-def add_argument(parser: argparse.ArgumentParser) -> None:
+def add_argument(parser: declare.Parser) -> None:
     """Declare ``--key``."""
-    declare.value(parser, "--key NAME|URI", "the key to sign with")
+    parser.value("--key NAME|URI", "the key to sign with")
 
 
 def key(name: str | None = None) -> Signing | None:

@@ -9,14 +9,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from packyard.cli import output
-from packyard.core.files.home import cache_dir, config_dir, state_dir
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from packyard.core.files.steps import StepLog
-
-__all__ = ["cache_dir", "config_dir", "log", "state_dir", "tell_pending"]
 
 
 def log(title: str = "") -> StepLog:

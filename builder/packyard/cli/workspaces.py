@@ -6,18 +6,17 @@ carries; without names it is every package. A library that it builds on is fetch
 
 from __future__ import annotations
 
-import argparse
 import os
 from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
 from shlex import quote
 
-from packyard.cli import declare, output, preferences, state
+from packyard.cli import declare, output, preferences
 from packyard.core.bundle.bundle import Bundle
 from packyard.core.bundle.reference import Reference
 from packyard.core.errors import ConflictError, InputError, Problem
-from packyard.core.files import regular
+from packyard.core.files import home, regular
 from packyard.core.files.paths import WORKSPACE
 from packyard.writing.checks.finding import Finding
 from packyard.writing.source import library, workspace
@@ -29,18 +28,19 @@ from packyard.writing.source.workspace import Workspace
 WORTH_WORKERS = 8
 
 
-def add_argument(parser: argparse.ArgumentParser, *, carried: bool = False) -> None:
+def add_argument(parser: declare.Parser, *, carried: bool = False) -> None:
     """Declare ``--workspace``; ``carried`` as for `find`."""
     otherwise = ", or packyard's own" if carried else ""
-    declare.value(parser, "--workspace DIR", f"the workspace (default: around here{otherwise})")
+    parser.value("--workspace DIR", f"the workspace (default: around here{otherwise})")
 
 
-def add_names(parser: argparse.ArgumentParser) -> None:
-    """Declare ``NAME ...``, the packages."""
+def add_arguments(parser: declare.Parser) -> None:
+    """Declare ``NAME ...``, the packages, and where they are."""
     parser.add_argument("names", metavar="NAME", nargs="*", help="packages (default: all)")
+    add_argument(parser)
 
 
-def names(arguments: argparse.Namespace, workspace: Workspace) -> list[str]:
+def names(arguments: declare.Arguments, workspace: Workspace) -> list[str]:
     """Return the packages that are named, each once, or all; a folder of packages/ names its package."""
     folder = (workspace.root_dir / "packages").resolve()
     places = {name: Path(name).resolve() for name in arguments.names}
@@ -52,12 +52,12 @@ def names(arguments: argparse.Namespace, workspace: Workspace) -> list[str]:
     return packages
 
 
-def bundles(arguments: argparse.Namespace, workspace: Workspace) -> list[str]:
+def bundles(arguments: declare.Arguments, workspace: Workspace) -> list[str]:
     """Return what `names` does, but of a library, unless packages are named, the library itself."""
     return [workspace.name] if workspace.is_library and not arguments.names else names(arguments, workspace)
 
 
-def find(arguments: argparse.Namespace, *, carried: bool = False) -> Workspace:
+def find(arguments: declare.Arguments, *, carried: bool = False) -> Workspace:
     """Return the workspace that the arguments name, or the one around; with ``carried``, packyard's own as the last.
 
     A library of it that is not at hand is fetched.
@@ -72,7 +72,7 @@ def find(arguments: argparse.Namespace, *, carried: bool = False) -> Workspace:
 
 def _obtain(entry: Entry) -> Path:
     """Return the folder of a library that is a bundle: kept from before, or fetched now."""
-    kept_dir = state.cache_dir() / "libraries"
+    kept_dir = home.cache_dir() / "libraries"
     if entry.digest and (kept_dir / entry.digest.hex / entry.name).is_dir():
         return kept_dir / entry.digest.hex / entry.name
     bundle = _fetch(entry)
@@ -106,12 +106,12 @@ def tell_warnings(warnings: Sequence[Finding]) -> None:
         output.warning(str(finding.named))
 
 
-def add_jobs(parser: argparse.ArgumentParser) -> None:
+def add_jobs(parser: declare.Parser) -> None:
     """Declare ``--jobs``."""
-    declare.value(parser, "--jobs N", "packages built at once (default: one per processor)", type=int)
+    parser.value("--jobs N", "packages built at once (default: one per processor)", type=int)
 
 
-def jobs(arguments: argparse.Namespace, names: Sequence[str]) -> int:
+def jobs(arguments: declare.Arguments, names: Sequence[str]) -> int:
     """Return how many processes build packages; 0, which is this one alone, if they are few and no flag says more."""
     count = arguments.jobs
     if count is None:

@@ -49,9 +49,6 @@ class Problem(NamedTuple):
         text = f"{place}: {self.message}" if place else self.message
         return f"{text} ({self.hint})" if self.hint else text
 
-    def __repr__(self) -> str:
-        return f"Problem({str(self)!r})"
-
     def renamed(self, folder: str, name: str) -> Problem:
         """Return the problem of what is in a folder that nobody knows, with another name for the folder.
 

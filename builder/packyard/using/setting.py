@@ -18,7 +18,7 @@ from packyard.core.errors import ConflictError, InputError, Problem, refuse, sug
 from packyard.core.files.steps import StepLog
 from packyard.core.files.tree import Tree
 from packyard.using.options import folder
-from packyard.using.options.folder import NAME as OPTIONS
+from packyard.using.options.folder import OPTIONS
 from packyard.using.setters.change import check_rules, join, read_changed, read_kpt, unbound
 from packyard.using.setters.definition import Setter
 from packyard.using.setters.packages import PackageFiles, find_packages, read_krmfile

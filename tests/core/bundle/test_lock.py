@@ -17,11 +17,6 @@ GPT = Pin(version="v2.7.0-rc.1", channel='/srv/üñí "q" # x', tar=Digest.of(b"
 LOCK = Lock(packages={"gpt": GPT, "bert": BERT})
 
 
-def test_is_read_as_it_was_written() -> None:
-    assert Lock.parse(LOCK.to_bytes()) == LOCK
-    assert Lock.parse(Lock().to_bytes()) == Lock()
-
-
 @pytest.mark.parametrize(
     ("old", "new"),
     [("packyard/v1", "packyard/v2"), ('"1.10"', '"latest"'), ("sha256:", "sha512:"), ('"bert"', '"../bert"')],
@@ -33,8 +28,9 @@ def test_another_format_or_what_cannot_be_a_pin_is_refused(old: str, new: str) -
 
 def test_writes_in_one_step_and_names_what_is_not_pinned(tmp_path: Path) -> None:
     file = tmp_path / "packyard.lock"
-    lock.write(file, LOCK)
-    assert lock.read(file) == LOCK
+    for written in (Lock(), LOCK):
+        lock.write(file, written)
+        assert lock.read(file) == written
     assert lock.read(file).pinned(Reference(name="bert")) == BERT
     with pytest.raises(InputError, match=r"does not pin brt .*did you mean 'bert'"):
         lock.read(file).pinned(Reference(name="brt"), file=str(file))

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+import tiny
 from packyard.core.files import git
 from packyard.core.files.git import Revision, _public
 
@@ -83,10 +84,7 @@ def test_is_dirty_where_a_file_that_git_does_not_know_was_read(root_dir: Path, p
 @pytest.fixture
 def program(tmp_path: Path) -> str:
     """A program that tells that it ran, by a file `ran`."""
-    file = tmp_path / "program"
-    file.write_text(f"#!/bin/sh\ntouch {tmp_path}/ran\ncat\n")
-    file.chmod(0o755)
-    return str(file)
+    return str(tiny.script(tmp_path / "program", f"touch {tmp_path}/ran\ncat"))
 
 
 def _filter(root_dir: Path, name: str, program: str, *where: str) -> None:

@@ -97,7 +97,7 @@ def test_a_history_that_may_not_be_read_is_refused_by_name(root: Path, open_dir:
     assert f"{open_dir}/state/packyard/steps: Permission denied" in refused.text
     done = somebody("set", root, "V=b", XDG_STATE_HOME=str(open_dir / "state"))
     assert (done.code, field_values(root)) == (0, {"b"}), done
-    assert f"no history is kept in {open_dir}/state/packyard/steps: Permission denied" in done.text
+    assert f"no history is kept: {open_dir}/state/packyard/steps: Permission denied" in done.text
 
 
 def test_root_sees_what_lies_above_in_the_package_of_another_user(open_dir: Path) -> None:

@@ -1,10 +1,10 @@
-"""API groups: which kinds need a definition, and which have no namespace."""
+"""API groups: which kinds need a definition."""
 
 from __future__ import annotations
 
 import pytest
 
-from packyard.core.kubernetes.groups import definitions, is_cluster_scoped
+from packyard.core.kubernetes.groups import definitions
 
 
 @pytest.mark.parametrize(
@@ -20,18 +20,3 @@ from packyard.core.kubernetes.groups import definitions, is_cluster_scoped
 )
 def test_other_kinds_need_a_definition(api_version: str, kind: str, name: str) -> None:
     assert definitions(api_version, kind) == [name]
-
-
-@pytest.mark.parametrize(
-    ("api_version", "kind", "expected"),
-    [
-        ("v1", "Namespace", True),
-        ("v1", "PersistentVolume", True),
-        ("v1", "PersistentVolumeClaim", False),
-        ("rbac.authorization.k8s.io/v1", "ClusterRole", True),
-        ("rbac.authorization.k8s.io/v1", "Role", False),
-        ("example.org/v1", "ClusterRole", False),
-    ],
-)
-def test_a_kind_without_a_namespace(api_version: str, kind: str, expected: bool) -> None:
-    assert is_cluster_scoped(api_version, kind) is expected

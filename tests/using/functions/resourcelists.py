@@ -15,7 +15,7 @@ HEAD = "apiVersion: config.kubernetes.io/v1\nkind: ResourceList\n"
 
 def resource_list(files: dict[str, str], config: str | None = None) -> bytes:
     """Write what an orchestrator sends: each document an item, with the file that it is from."""
-    lines = ["apiVersion: config.kubernetes.io/v1", "kind: ResourceList", "items:"]
+    lines = [*HEAD.splitlines(), "items:"]
     for path, text in files.items():
         for index, document in enumerate(text.split("\n---\n") if path.endswith((".yaml", ".yml", "Kptfile")) else []):
             body = document.rstrip().splitlines()

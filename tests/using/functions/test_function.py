@@ -6,9 +6,7 @@ import pytest
 
 from packyard.core.errors import InputError
 from packyard.using.functions import function
-from using.functions.resourcelists import resource_list
-
-HEAD = "apiVersion: config.kubernetes.io/v1\nkind: ResourceList\n"
+from using.functions.resourcelists import HEAD, resource_list
 
 
 @pytest.mark.parametrize("name", function.FUNCTIONS)

@@ -26,8 +26,7 @@ _SETTERS: dict[str, dict[str, str | None]] = {
 def package(folder: Path) -> Path:
     """Write the package, as if it was untarred there; return its folder."""
     root = folder / "tiny-k8s"
-    for path, text in FILES.items():
-        tiny.write(root / path, text)
+    tiny.write_all(root, FILES)
     manifest = {
         "apiVersion": "packyard/v1",
         "kind": "Bundle",

@@ -11,30 +11,23 @@ from subprocess import Popen
 import pytest
 
 import faults
+import tiny
 from packyard.core.errors import UnavailableError
 from packyard.core.work import process
 from packyard.using.render import programs
 from real import Kustomize
 
 
-def script(folder: Path, name: str, text: str) -> Path:
-    folder.mkdir(exist_ok=True)
-    file = folder / name
-    file.write_text(f"#!/bin/sh\n{text}\n")
-    file.chmod(0o755)
-    return file
-
-
 def test_prefers_kustomize_to_kubectl_wherever_they_are(tmp_path: Path) -> None:
-    script(tmp_path / "a", "kubectl", "exit 0")
-    expected = script(tmp_path / "b", "kustomize", "exit 0")
+    tiny.script(tmp_path / "a/kubectl", "exit 0")
+    expected = tiny.script(tmp_path / "b/kustomize", "exit 0")
     found = programs.find(os.pathsep.join((str(tmp_path / "a"), str(tmp_path / "b"))))
     assert found == programs.Program(expected, "build")
 
 
 @pytest.mark.parametrize("text", ["kill -9 $$", "#"])
 def test_a_program_that_does_not_run_is_no_fault_of_the_input(tmp_path: Path, text: str) -> None:
-    file = script(tmp_path, "kustomize", text)
+    file = tiny.script(tmp_path / "kustomize", text)
     if text == "#":
         file.chmod(0o644)
     with pytest.raises(UnavailableError, match="kustomize"):
@@ -44,7 +37,7 @@ def test_a_program_that_does_not_run_is_no_fault_of_the_input(tmp_path: Path, te
 def test_a_program_that_does_not_end_is_ended_with_all_that_it_started(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    file = script(tmp_path / "bin", "kustomize", f"sleep 60 & echo $! > {tmp_path}/started; wait")
+    file = tiny.script(tmp_path / "bin/kustomize", f"sleep 60 & echo $! > {tmp_path}/started; wait")
     wait = process._wait
 
     def started_first(running: Popen[bytes], seconds: float, check: Callable[[], None]) -> int:

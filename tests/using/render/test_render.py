@@ -29,14 +29,6 @@ def use_case(tmp_path: Path) -> Path:
     return folder
 
 
-def program(tmp_path: Path, name: str, text: str) -> str:
-    file = tmp_path / "bin" / name
-    file.parent.mkdir(exist_ok=True)
-    file.write_text(f"#!/bin/sh\n{text}\n")
-    file.chmod(0o755)
-    return str(file.parent)
-
-
 def read(data: bytes) -> list[object]:
     return [item.root for item in objects.parse(Source("built", data.decode()))]
 
@@ -76,16 +68,11 @@ def test_names_the_directory_whose_setter_it_is_where_others_build_on_it(use_cas
     assert path.hint == f"packyard set {use_case} NFS_PATH=VALUE"
 
 
-def test_prints_what_the_program_prints(use_case: Path, tmp_path: Path) -> None:
-    path = program(tmp_path, "kustomize", "echo 'built: true'")
-    assert render(use_case, path=path) == b"built: true\n"
-
-
 def test_does_not_fall_back_where_a_program_fails(use_case: Path, tmp_path: Path) -> None:
-    program(tmp_path, "kubectl", "echo 'kind: X'")
-    path = program(tmp_path, "kustomize", "echo 'Error: broken' >&2; exit 1")
+    tiny.script(tmp_path / "kubectl", "echo 'kind: X'")
+    tiny.script(tmp_path / "kustomize", "echo 'Error: broken' >&2; exit 1")
     with pytest.raises(InputError, match="Error: broken"):
-        render(use_case, path=path)
+        render(use_case, path=str(tmp_path))
 
 
 def test_all_three_ways_give_equal_objects(

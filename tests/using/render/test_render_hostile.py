@@ -53,8 +53,7 @@ def test_reads_each_directory_once_however_many_ways_lead_there(tmp_path: Path, 
 def test_no_program_is_started_that_would_read_a_directory_a_billion_times(field: str, tmp_path: Path) -> None:
     """kustomize reads a directory each time that it is named."""
     top = diamonds(tmp_path / "tree", 30, field)
-    tiny.write(tmp_path / "bin/kustomize", f"#!/bin/sh\ntouch {tmp_path}/started\n")
-    (tmp_path / "bin/kustomize").chmod(0o755)
+    tiny.script(tmp_path / "bin/kustomize", f"touch {tmp_path}/started")
     with pytest.raises(InputError) as caught:
         render.render(top, path=str(tmp_path / "bin"))
     assert not (tmp_path / "started").exists()

@@ -13,13 +13,6 @@ import real
 _FOLDER = real.REPOSITORY / "tests/cases/judgement"
 
 
-def cases(name: str) -> list[Any]:
-    """Return the cases of a file, each a list of its parts."""
-    found: list[Any] = json.loads((_FOLDER / f"{name}.json").read_text("utf-8"))
-    return found
-
-
-def mapping(name: str) -> dict[str, Any]:
-    """Return the cases of a file by their names."""
-    found: dict[str, Any] = json.loads((_FOLDER / f"{name}.json").read_text("utf-8"))
-    return found
+def cases(name: str) -> Any:
+    """Return the cases of a file: a list of lists of their parts, or a mapping by their names."""
+    return json.loads((_FOLDER / f"{name}.json").read_text("utf-8"))

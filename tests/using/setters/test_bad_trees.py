@@ -108,9 +108,3 @@ def test_a_diff_of_a_file_whose_name_has_a_line_break_can_be_applied(tmp_path: P
     diff = packyard("set", "package", "V=new", "--dry-run", cwd=tmp_path).stdout
     subprocess.run(["git", "apply", "-"], cwd=tmp_path, input=diff, text=True, check=True)
     assert (root / 'line\nbreak "é".yaml').read_text("utf-8") == BOUND.replace("old", "new")
-
-
-def test_a_circle_of_links_is_not_walked(tmp_path: Path) -> None:
-    root = make(tmp_path / "package")
-    (root / "loop").symlink_to(".")
-    set_all_the_same(root)

@@ -8,7 +8,8 @@ import pytest
 
 from core.files.krmfiles import one_setter
 from packyard.core.errors import InputError
-from packyard.using.setters import formats
+from packyard.using.setters.check import is_refused
+from packyard.using.setters.definition import Setter
 from packyard.using.setting import set_values
 from real import Kustomize
 from tiny import done, packyard
@@ -41,11 +42,11 @@ def test_a_keyword_admits_and_refuses_what_the_real_program_does(
     done("cfg", "set", ours, "V", good)
 
 
-FORMATS = judged.mapping("formats")
+FORMATS = judged.cases("formats")
 
 
 @pytest.mark.parametrize("name", FORMATS)
 def test_a_format_admits_what_is_one(name: str) -> None:
     good, bad = FORMATS[name]
-    assert [text for text in good if not formats.admits(name, text)] == []
-    assert [text for text in bad if formats.admits(name, text)] == []
+    assert [text for text in good if is_refused(Setter("V", schema={"format": name}), [text])] == []
+    assert [text for text in bad if not is_refused(Setter("V", schema={"format": name}), [text])] == []

@@ -11,11 +11,11 @@ from typing import Any
 import pytest
 
 import real
+import tiny
 from packyard.core.errors import InputError
 from packyard.using.setters.packages import PackageFiles
 from packyard.using.setters.plan import Assignment, plan
 from reading import content
-from tiny import inside
 
 ZOO = real.corpus_files("zoo")
 COMMANDS = ("set", "list-setters", "create-setter", "create-subst", "delete-setter", "delete-subst", "init")
@@ -68,7 +68,7 @@ def test_the_zoo_is_set_as_the_real_program_sets_it(file: Path) -> None:
 @pytest.mark.parametrize("file", real.of_corpus(ZOO), ids=lambda file: file.stem)
 def test_the_zoo_is_listed_with_the_same_words(file: Path, tmp_path: Path) -> None:
     case = read(file)
-    write(tmp_path, case["before"])
+    tiny.write_all(tmp_path, case["before"])
     listed = cfg(tmp_path, "list-setters", [".", "--include-subst"]).stdout
     assert words(listed) == words(case["list_setters"])
 
@@ -81,7 +81,7 @@ def words(table: str) -> list[str]:
 @pytest.mark.parametrize("file", real.of_corpus(CFG), ids=lambda file: file.stem)
 def test_upstreams_own_cases(file: Path, tmp_path: Path) -> None:
     case = read(file)
-    write(tmp_path, case["files"])
+    tiny.write_all(tmp_path, case["files"])
     done = cfg(tmp_path, case["command"], case["args"])
     if "v1" in file.stem:  # they are refused
         assert done.returncode == 1
@@ -100,12 +100,5 @@ def test_upstreams_own_cases(file: Path, tmp_path: Path) -> None:
         assert comments(ours) == comments(text)
 
 
-def write(directory: Path, files: dict[str, str]) -> None:
-    for path, text in files.items():
-        file = directory / path
-        file.parent.mkdir(parents=True, exist_ok=True)
-        file.write_text(text, "utf-8")
-
-
 def cfg(directory: Path, command: str, arguments: list[str]) -> subprocess.CompletedProcess[str]:
-    return inside("cfg", command, *arguments, cwd=directory)
+    return tiny.inside("cfg", command, *arguments, cwd=directory)

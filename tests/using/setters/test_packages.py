@@ -42,8 +42,7 @@ def test_definitions_end_at_the_packages_below(
 ) -> None:
     field = 'a: "1" # {"$kpt-set":"A"}\n'
     root = tmp_path / "pkg"
-    for path, text in {**top, **sub, "f.yaml": field, "sub/f.yaml": field}.items():
-        tiny.write(root / path, text)
+    tiny.write_all(root, {**top, **sub, "f.yaml": field, "sub/f.yaml": field})
     before = {file: file.read_bytes() for file in (root / "sub").iterdir()}
     done("set", root, "A=2", XDG_STATE_HOME=str(tmp_path / "state"))
     assert (root / "f.yaml").read_text("utf-8").startswith('a: "2"')
@@ -54,6 +53,5 @@ def test_definitions_end_at_the_packages_below(
 
 def test_a_pipeline_reaches_the_packages_below(tmp_path: Path) -> None:
     files = {"Kptfile": PIPELINE, "sub/Kptfile": NEW, "sub/f.yaml": "name: web # kpt-set: ${app}\n"}
-    for path, text in files.items():
-        tiny.write(tmp_path / path, text)
+    tiny.write_all(tmp_path, files)
     assert "sub/f.yaml" in read_package(Tree(tmp_path), "").resources

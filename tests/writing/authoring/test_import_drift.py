@@ -71,22 +71,20 @@ PLAIN = {
 }
 
 
-def test_plain_manifests_are_one_base_with_their_files_as_they_are(here: Path, tmp_path: Path) -> None:
-    said = run(here, write(tmp_path / "web", PLAIN))
+def test_plain_manifests_are_one_base_with_their_files_as_they_are_and_what_is_no_object_is_listed(
+    here: Path, tmp_path: Path
+) -> None:
+    source = write(tmp_path / "web", {**PLAIN, "values.yaml": "a: b\n", "c/broken.yaml": "a: [\n", "d.yaml": UNNAMED})
+    assert "c/broken.yaml:2" in tiny.refused("import", source, "--workspace", here)
+    (source / "c/broken.yaml").unlink()
+    said = run(here, source)
     assert said["useCases"] == ["web"]
+    assert cases(said, "files that hold more than objects") == ["d.yaml:1", "values.yaml:1"]
+    assert not (here / "bases/web/d.yaml").exists()
     for name in ("operator.yaml", "below/config.yaml"):
         assert (here / "bases/web" / name).read_text() == PLAIN[name]
     (folder,) = composed(here, "web", tmp_path / "out").values()
     assert manifests(folder) == importing.objects(PLAIN["operator.yaml"], PLAIN["below/config.yaml"])
-
-
-def test_all_that_is_no_object_is_told_at_once(here: Path, tmp_path: Path) -> None:
-    source = write(tmp_path / "web", {**PLAIN, "values.yaml": "a: b\n", "c/broken.yaml": "a: [\n", "d.yaml": UNNAMED})
-    assert tiny.refused("import", source, "--workspace", here).count("error:") == 1  # what is no YAML goes first
-    (source / "c/broken.yaml").unlink()
-    refused = tiny.refused("import", source, "--workspace", here)
-    assert "values.yaml:1" in refused
-    assert "d.yaml:1" in refused
 
 
 def test_blanks_on_a_line_of_a_text_stay(here: Path, tmp_path: Path) -> None:

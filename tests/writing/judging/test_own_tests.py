@@ -101,6 +101,8 @@ tests:
 - {it: has an option, enable: [more], expect: [{kind: ConfigMap, path: data.more, equal: said}]}
 """
     assert tried(workspace, given)[1] == ""
+    said = tried(workspace, "tests:\n- {it: refuses, set: {SIZE: 1}, refused: SIZE}\n")[1]
+    assert "packages/p/tests/p.yaml:2: refuses: is not refused, where 'SIZE' is expected" in said
 
 
 @pytest.mark.parametrize(
@@ -120,11 +122,6 @@ def test_a_refusal_is_expected_by_a_part_of_its_message(given: str, said: str, w
     assert "packyard-" not in otherwise, "no folder that nobody knows"
     expected = tried(workspace, f"tests:\n- it: works\n  {given}\n  expect: [{{kind: Job, exists: true}}]\n")[1]
     assert "packages/p/tests/p.yaml:2: works: is refused: " in expected
-
-
-def test_what_is_not_refused_is_told(workspace: Path) -> None:
-    said = tried(workspace, "tests:\n- {it: refuses, set: {SIZE: 1}, refused: SIZE}\n")[1]
-    assert "packages/p/tests/p.yaml:2: refuses: is not refused, where 'SIZE' is expected" in said
 
 
 def test_all_faults_of_all_files_are_told_at_once(workspace: Path) -> None:

@@ -41,8 +41,7 @@ def root(tmp_path: Path) -> Path:
 
 
 def option(root: Path, name: str, files: dict[str, str]) -> None:
-    for path, text in files.items():
-        tiny.write(root / "overlays/options" / name / path, text)
+    tiny.write_all(root / "overlays/options" / name, files)
 
 
 def only(root: Path, use_case: str) -> None:

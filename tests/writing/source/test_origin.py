@@ -13,7 +13,7 @@ from catalogue.usecases import CATALOGUE, PACKAGES
 from packyard.writing.source import workspace
 from packyard.writing.source.compose import compose
 from packyard.writing.source.package import Package
-from packyard.writing.source.traced import Traced
+from packyard.writing.source.trace import Traced
 from writing.source.libraries import composed
 
 
@@ -55,8 +55,7 @@ def written(folder: Path, path: str) -> list[str]:
 
 def trace(folder: Path, files: Mapping[str, str]) -> Traced:
     root = tiny.workspace(folder / "ws")
-    for path, text in {**STACK, **files}.items():
-        tiny.write(root / path, text)
+    tiny.write_all(root, {**STACK, **files})
     return Traced(workspace.read(root), composed(root))
 
 

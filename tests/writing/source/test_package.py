@@ -29,9 +29,7 @@ FOLDERS = (
 def tree(tmp_path: Path) -> Path:
     for folder in FOLDERS:
         (tmp_path / folder).mkdir(parents=True)
-    for path, text in FILES.items():
-        (tmp_path / path).parent.mkdir(parents=True, exist_ok=True)
-        (tmp_path / path).write_text(text)
+    tiny.write_all(tmp_path, FILES)
     return tmp_path
 
 

@@ -37,7 +37,7 @@ def test_a_preset_is_shipped_byte_for_byte(root: Path) -> None:
     [
         ('WORKERS: "4"\n', ":1: begins with no comment that says what it is for"),
         ("# Large.\n- WORKERS\n", ": a values file must be a mapping of names to values"),
-        ("# Large.\nWORKERS: {a: 1}\n", ":2: WORKERS needs a text"),
+        ("# Large.\nWORKERS: {a: 1}\n", ":2: WORKERS needs a value, or a list of values"),
         ("# Large.\nWORKRS: 4\n", ":2: no use case has a setter WORKRS (did you mean 'WORKERS'?)"),
         ("# Large.\nWORKERS: 0\n", ":2: WORKERS takes a whole number of at least 1"),
         ("# Large.\nWORKERS: 9\n", ":2: breaks a rule of one: There are eight nodes"),

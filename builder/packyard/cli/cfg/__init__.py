@@ -30,8 +30,8 @@ from packyard.core.errors import PackyardError, UsageError, suggest
 #: The commands: the modules of this folder that run them (only the one that is asked for is imported), and their
 #: functions, whose docstrings are their help, and declare their flags.
 COMMANDS = {
-    "set": ("set", "set_value"),
-    "list-setters": ("list", "list_package_setters"),
+    "set": ("setters", "set_value"),
+    "list-setters": ("setters", "list_package_setters"),
     "create-setter": ("definitions", "create_setter"),
     "create-subst": ("definitions", "create_subst"),
     "delete-setter": ("definitions", "delete_setter"),
@@ -52,7 +52,7 @@ def main(words: Sequence[str]) -> int:
         output.page(_page(command))
         return 0
     try:
-        return _run(command, words[1:])
+        return _run(command, words[1:]) or 0
     except PackyardError as error:
         output.refusal(error)
         if isinstance(error, UsageError):
@@ -60,7 +60,7 @@ def main(words: Sequence[str]) -> int:
         return 1
 
 
-def _run(command: str, words: Sequence[str]) -> int:
+def _run(command: str, words: Sequence[str]) -> int | None:
     if command not in COMMANDS:
         hint = f"kustomize 5 has it: kustomize cfg {command}" if command in _KEPT else suggest(command, COMMANDS)
         raise UsageError(f"no command {command!r}" + (f" ({hint})" if hint else "; packyard cfg --help lists them"))
@@ -82,9 +82,9 @@ def _page(command: str) -> str:
     return f"usage: packyard cfg COMMAND [flags]\n\n{page(sys.modules[__name__]).rstrip()}"
 
 
-def _function(command: str) -> Callable[[Flags], int]:
+def _function(command: str) -> Callable[[Flags], int | None]:
     module, function = COMMANDS[command]
-    verb: Callable[[Flags], int] = getattr(import_module(f"{__name__}.{module}"), function)
+    verb: Callable[[Flags], int | None] = getattr(import_module(f"{__name__}.{module}"), function)
     return verb
 
 

@@ -33,7 +33,7 @@ def header(folder: str, package: str) -> str:
 
 def change(
     parsed: Flags, plan_package: Callable[[PackageFiles], tuple[Plan, str]], *, title: str, kpt: bool = False
-) -> int:
+) -> None:
     """Plan every package, write all or none, and print each one's path and the text that came with its plan.
 
     ``title`` is what `packyard undo` calls the change. What one package of several does not admit (`NotHereError`) is
@@ -55,7 +55,6 @@ def change(
 
     change_packages(Path(folder), plan_one, recursive=recursive, log=state.log(f"cfg {title}"), kpt=kpt)
     output.page("\n\n".join(texts))
-    return 0
 
 
 def refuse_version_1(folder: str, name: str = "") -> None:

@@ -11,7 +11,7 @@ from packyard.cli.flags import Flags
 from packyard.core.errors import ConflictError, UsageError
 from packyard.core.files import regular
 from packyard.core.files.tree import Tree
-from packyard.using.setters.krmfile import EMPTY, NAME
+from packyard.using.setters.krmfile import EMPTY, KRMFILE
 from packyard.using.setters.packages import PackageFiles
 from packyard.using.setters.plan import Plan
 from packyard.writing.authoring import create, delete, schemafile
@@ -20,7 +20,7 @@ from packyard.writing.authoring.create import NewSetter, NewSubstitution
 _UNUSED = ", which no field has yet"
 
 
-def create_setter(parsed: Flags) -> int:
+def create_setter(parsed: Flags) -> None:
     """usage: packyard cfg create-setter DIR NAME VALUE [flags]
 
     Create a setter, and mark every field that has the value.
@@ -46,7 +46,7 @@ def create_setter(parsed: Flags) -> int:
             output.warning(f"a field of {former} is one of {name} now; packyard undo {folder} takes it back")
         return created.plan, f'created setter "{name}"{"" if created.fields else _UNUSED}'
 
-    return blocks.change(parsed, plan_package, title=f"create-setter {name}")
+    blocks.change(parsed, plan_package, title=f"create-setter {name}")
 
 
 def _new_setter(parsed: Flags, name: str, values: Sequence[str]) -> NewSetter:
@@ -69,7 +69,7 @@ def _new_setter(parsed: Flags, name: str, values: Sequence[str]) -> NewSetter:
     )
 
 
-def create_subst(parsed: Flags) -> int:
+def create_subst(parsed: Flags) -> None:
     """usage: packyard cfg create-subst DIR NAME --field-value VALUE --pattern PATTERN [flags]
 
     Create a substitution: a field's value made of those of several setters.
@@ -94,39 +94,39 @@ def create_subst(parsed: Flags) -> int:
         lines = [f'created setter "{setter}" with value {value}' for setter, value in created.setters.items() if value]
         return created.plan, "\n".join([*lines, f'created substitution "{name}"{"" if created.fields else _UNUSED}'])
 
-    return blocks.change(parsed, plan_package, title=f"create-subst {name}")
+    blocks.change(parsed, plan_package, title=f"create-subst {name}")
 
 
-def delete_setter(parsed: Flags) -> int:
+def delete_setter(parsed: Flags) -> None:
     """usage: packyard cfg delete-setter DIR NAME [flags]
 
     Delete a setter, and the comments that mark its fields.
 
       -R, --recurse-subpackages  in packages below DIR, too
     """
-    return _delete(parsed, "setter")
+    _delete(parsed, "setter")
 
 
-def delete_subst(parsed: Flags) -> int:
+def delete_subst(parsed: Flags) -> None:
     """usage: packyard cfg delete-subst DIR NAME [flags]
 
     Delete a substitution, and the comments that mark its fields.
 
       -R, --recurse-subpackages  in packages below DIR, too
     """
-    return _delete(parsed, "substitution")
+    _delete(parsed, "substitution")
 
 
-def _delete(parsed: Flags, kind: str) -> int:
+def _delete(parsed: Flags, kind: str) -> None:
     _, name = blocks.arguments(parsed, 2, 2)
 
     def plan_package(package: PackageFiles) -> tuple[Plan, str]:
         return delete.delete(package, kind, name), f'deleted {kind} "{name}"'
 
-    return blocks.change(parsed, plan_package, title=f"delete {kind} {name}")
+    blocks.change(parsed, plan_package, title=f"delete {kind} {name}")
 
 
-def init(parsed: Flags) -> int:
+def init(parsed: Flags) -> None:
     """usage: packyard cfg init [DIR]
 
     Make a directory a package: write its Krmfile.
@@ -134,7 +134,6 @@ def init(parsed: Flags) -> int:
     tree = Tree(Path(*blocks.arguments(parsed, 0, 1)))
     with tree.locked(state.log("cfg init"), below=False):
         try:
-            tree.write({NAME: EMPTY}, mode=0o600)  # the mode that kustomize gives it
+            tree.write({KRMFILE: EMPTY}, mode=0o600)  # the mode that kustomize gives it
         except ConflictError as error:
             raise UsageError("directory already initialized with a Krmfile") from error
-    return 0

@@ -19,7 +19,7 @@ from packyard.running.runs import kubectl, status
 from packyard.running.runs import record as records
 from packyard.running.runs import run as runs
 from packyard.running.runs.kubectl import Kubectl
-from packyard.running.runs.rendered import Rendered
+from packyard.running.runs.rendering import Rendered
 from packyard.running.runs.workloads import PodStatus
 from packyard.using.options import earlier
 from packyard.using.setters.packages import own_setters
@@ -37,41 +37,40 @@ _AGES = (("d", 86400), ("h", 3600), ("m", 60))
 _UNITS = {"s": 1, "m": 60, "h": 3600, "d": 86400}
 
 
-def add_arguments(parser: argparse.ArgumentParser, *, is_of_run: bool = False) -> None:
+def add_arguments(parser: declare.Parser, *, is_of_run: bool = False) -> None:
     """Declare kubectl's flags, and RUN, if the verb is of one run."""
     if is_of_run:
         parser.add_argument("run", metavar="RUN", help="a run; packyard status lists them")
     text = "as for kubectl, as are --context and --kubeconfig"
-    declare.value(parser, "-n --namespace NAME", text, default="")
+    parser.value("-n --namespace NAME", text, default="")
     for flag in ("--context", "--kubeconfig"):
         parser.add_argument(flag, default="", help=argparse.SUPPRESS)
 
 
-def add_timeout(parser: argparse.ArgumentParser, text: str, default: str) -> None:
+def add_timeout(parser: declare.Parser, text: str, default: str) -> None:
     """Declare ``--timeout``; `seconds` reads it."""
     parser.add_argument("--timeout", metavar="TIME", type=duration, help=f"{text} (default: {default})")
     parser.set_defaults(patience=default)
 
 
-def seconds(arguments: argparse.Namespace) -> float:
+def seconds(arguments: declare.Arguments) -> float:
     """Return how long the arguments say to wait."""
     return duration(arguments.patience) if arguments.timeout is None else float(arguments.timeout)
 
 
-def add_pods(parser: argparse.ArgumentParser) -> None:
-    """Declare the flags that choose pods of a run."""
-    declare.value(parser, "--role NAME", "a role, such as launcher, worker, ps", default="")
-    declare.value(parser, "--index N", "one pod of it, counted from 0", type=int)
+def add_pods(parser: declare.Parser) -> None:
+    """Declare RUN, and the flags that choose pods of it."""
+    add_arguments(parser, is_of_run=True)
+    parser.value("--role NAME", "a role, such as launcher, worker, ps", default="")
+    parser.value("--index N", "one pod of it, counted from 0", type=int)
 
 
-def find(arguments: argparse.Namespace) -> Kubectl:
+def find(arguments: declare.Arguments) -> Kubectl:
     """Return kubectl for what the arguments and kubeconfig say, and tell which context and namespace that is."""
     return _told(_found(arguments))
 
 
-def find_for(
-    arguments: argparse.Namespace, verb: str, *, is_named: bool = False
-) -> tuple[Kubectl, Rendered, list[str]]:
+def find_for(arguments: declare.Arguments, verb: str, *, is_named: bool = False) -> tuple[Kubectl, Rendered, list[str]]:
     """Return kubectl for the namespace of the use case that ``arguments.words`` name, that rendered, and words to show.
 
     One that ``is_named`` gets a name that no other run has, where nobody has set one.
@@ -103,7 +102,7 @@ def _new_name(use_case: UseCase) -> dict[str, tuple[str]]:
     return {runs.SETTER: (runs.new_word(),)} if is_open else {}
 
 
-def _found(arguments: argparse.Namespace) -> Kubectl:
+def _found(arguments: declare.Arguments) -> Kubectl:
     return kubectl.find(os.environ.get("PATH", ""), **{name: getattr(arguments, name) for name in _FLAGS})
 
 
@@ -140,7 +139,7 @@ def wait(ask: Callable[[], T], is_over: Callable[[T], bool], words: Callable[[T]
             time.sleep(_PAUSE)
 
 
-def running(client: Kubectl, arguments: argparse.Namespace, container: str = "") -> tuple[PodStatus, str]:
+def running(client: Kubectl, arguments: declare.Arguments, container: str = "") -> tuple[PodStatus, str]:
     """Return the first pod that is meant whose container runs, and that, or say why none does."""
     now = status.read_one(client, records.read_last(client, arguments.run))
     pods = status.choose(now, arguments.role, arguments.index)

@@ -13,7 +13,6 @@ applied.
 
 from __future__ import annotations
 
-import argparse
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import partial
@@ -31,7 +30,7 @@ from packyard.running.runs.kubectl import Kubectl
 from packyard.running.runs.outcome import SUCCEEDED
 from packyard.running.runs.plan import Plan
 from packyard.running.runs.record import TakenError
-from packyard.running.runs.rendered import Rendered
+from packyard.running.runs.rendering import Rendered
 from packyard.running.runs.run import Reference
 from packyard.running.runs.status import RunStatus
 
@@ -42,35 +41,35 @@ ROWS = Rows(
 PATIENCE = "10m"
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
+def add_arguments(parser: declare.Parser) -> None:
     """Declare the verb's arguments."""
     packages.add_arguments(parser, "[NAME=VALUE…]")
     clusters.add_arguments(parser)
     add_flags(parser)
-    declare.switch(parser, "--no-doctor", "deploy whatever packyard doctor would find")
+    parser.switch("--no-doctor", "deploy whatever packyard doctor would find")
 
 
-def run(arguments: argparse.Namespace) -> int:
+def run(arguments: declare.Arguments) -> None:
     """Deploy a run, or show what that would change."""
     check(arguments, "deploy")
     client, rendered, _ = clusters.find_for(arguments, "deploy")
-    return begin(arguments, client, rendered)
+    begin(arguments, client, rendered)
 
 
-def begin(arguments: argparse.Namespace, client: Kubectl, rendered: Rendered) -> int:
+def begin(arguments: declare.Arguments, client: Kubectl, rendered: Rendered) -> None:
     """Ask doctor, and deploy what is rendered."""
     with untouched():
         if not arguments.no_doctor:
             doctor.gate(client, rendered)
-    return carry_out(client, arguments, partial(planning.plan, client, rendered))
+    carry_out(client, arguments, partial(planning.plan, client, rendered))
 
 
-def add_flags(parser: argparse.ArgumentParser) -> None:
+def add_flags(parser: declare.Parser) -> None:
     """Declare the flags that `rollback` has as well."""
-    declare.switch(parser, "--dry-run", "show what would change on the cluster; store nothing")
-    declare.switch(parser, "--force", "take over what others have set, and what is no run's")
-    declare.switch(parser, "--atomic", "take back what was applied if the run does not start")
-    declare.switch(parser, "--no-wait", "do not wait until the pods run")
+    parser.switch("--dry-run", "show what would change on the cluster; store nothing")
+    parser.switch("--force", "take over what others have set, and what is no run's")
+    parser.switch("--atomic", "take back what was applied if the run does not start")
+    parser.switch("--no-wait", "do not wait until the pods run")
     clusters.add_timeout(parser, "how long to wait", PATIENCE)
 
 
@@ -84,7 +83,7 @@ def untouched() -> Iterator[None]:
         raise
 
 
-def check(arguments: argparse.Namespace, verb: str) -> None:
+def check(arguments: declare.Arguments, verb: str) -> None:
     """Refuse flags that do not go together, before anything is asked."""
     if arguments.dry_run:
         declare.alone(arguments, verb, "beside --dry-run", "atomic", "no-wait", "timeout")
@@ -94,7 +93,7 @@ def check(arguments: argparse.Namespace, verb: str) -> None:
         declare.alone(arguments, verb, "beside --no-wait", "timeout")
 
 
-def carry_out(client: Kubectl, arguments: argparse.Namespace, planner: Callable[..., Plan]) -> int:
+def carry_out(client: Kubectl, arguments: declare.Arguments, planner: Callable[..., Plan]) -> None:
     """Plan, and show or carry that out.
 
     With --atomic, the cluster is as it was before a run that does not start, or is interrupted before it does.
@@ -105,7 +104,7 @@ def carry_out(client: Kubectl, arguments: argparse.Namespace, planner: Callable[
             output.data(planning.difference(client, plan))
             for reference in plan.obsolete:
                 output.note(f"{reference} would be deleted")
-            return 0
+            return
     run, shows = plan.record.run, f"{client.packyard('status', plan.record.run)} shows what it does"
     run_status, left = None, f"may be applied in part\n{_ways_on(client, plan)}"
     try:
@@ -135,7 +134,6 @@ def carry_out(client: Kubectl, arguments: argparse.Namespace, planner: Callable[
         ending = client.packyard("undeploy", run)
         output.warning(f"run {run} has ended, and does not run again: {ending} deletes it, then deploy it anew")
     output.note(f"{client.packyard('logs', run)} prints its log" if run_status and run_status.roles else shows)
-    return 0
 
 
 def _take_back(client: Kubectl, plan: Plan) -> None:
@@ -166,7 +164,7 @@ def _ways_on(client: Kubectl, plan: Plan) -> str:
     return "\n".join([*again, f"  {client.packyard('undeploy', run)} removes it"])
 
 
-def _apply(client: Kubectl, arguments: argparse.Namespace, plan: Plan) -> None:
+def _apply(client: Kubectl, arguments: declare.Arguments, plan: Plan) -> None:
     def tell(reference: Reference, what: str = "") -> None:
         if arguments.output == "text":
             output.line(f"{reference} {what or ('created' if reference in plan.absent else 'configured')}")

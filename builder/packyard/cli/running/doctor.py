@@ -13,7 +13,6 @@ finding says what is wrong, and what helps. What you may not read is unknown; wh
 
 from __future__ import annotations
 
-import argparse
 from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
@@ -28,7 +27,7 @@ from packyard.running.doctor.finding import Finding, unknown
 from packyard.running.runs import look, status
 from packyard.running.runs import run as runs
 from packyard.running.runs.kubectl import Kubectl, listed
-from packyard.running.runs.rendered import Rendered
+from packyard.running.runs.rendering import Rendered
 from packyard.using.options import usecases
 
 ROWS = Rows("answer", "check, severity, about, message, why, fix")
@@ -37,11 +36,11 @@ _SEVERITIES = ("error", "warning", "unknown")
 _MORE = 60  # seconds after which the cluster itself ends pods that nobody waits for any more
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
+def add_arguments(parser: declare.Parser) -> None:
     """Declare the verb's arguments."""
     packages.add_arguments(parser, "[NAME=VALUE…]")
     clusters.add_arguments(parser)
-    declare.switch(parser, "--probe", "also run small Jobs as its pods, and delete them")
+    parser.switch("--probe", "also run small Jobs as its pods, and delete them")
     clusters.add_timeout(parser, "how long these may take, the pulling of images included", "3m")
 
 
@@ -60,7 +59,7 @@ def _explained(finding: Finding) -> str:
     return f"{finding}; {finding.why}" if finding.why else str(finding)
 
 
-def run(arguments: argparse.Namespace) -> int:
+def run(arguments: declare.Arguments) -> int:
     """Examine, print the findings, and fail where one is an error."""
     is_of_use_case = arguments.words or usecases.is_one(Path()) or shipped.package_of(Path())
     if not arguments.probe:
@@ -70,17 +69,15 @@ def run(arguments: argparse.Namespace) -> int:
     if is_of_use_case:
         findings, then = _examine(arguments)
     else:  # which operators are there, of those that packages of the catalogue need
-        findings, then = (
-            doctor.operated(clusters.find(arguments)),
-            "packyard doctor DIR asks for all that one needs",
-        )
+        findings = doctor.operated(clusters.find(arguments))
+        then = "packyard doctor DIR asks for all that one needs"
     if ROWS.show(findings, arguments.output):
         _show(findings)
     output.note(then)
     return int(_has_errors(findings))
 
 
-def _examine(arguments: argparse.Namespace) -> tuple[list[Finding], str]:
+def _examine(arguments: declare.Arguments) -> tuple[list[Finding], str]:
     """Return what is found of a use case, and what to do then."""
     client, rendered, words = clusters.find_for(arguments, "doctor")
     findings = doctor.examine(client, rendered)

@@ -8,8 +8,6 @@ The exit code is that of the command.
 
 from __future__ import annotations
 
-import argparse
-
 from packyard.cli import declare, output
 from packyard.cli.running import clusters
 
@@ -18,15 +16,14 @@ TAKES_COMMAND = True
 _SHELL = ("sh", "-c", "command -v bash >/dev/null && exec bash || exec sh")
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
+def add_arguments(parser: declare.Parser) -> None:
     """Declare the verb's arguments."""
-    clusters.add_arguments(parser, is_of_run=True)
     clusters.add_pods(parser)
-    declare.value(parser, "--container NAME", "not the first container, but this one", default="")
+    parser.value("--container NAME", "not the first container, but this one", default="")
     parser.usage = f"{parser.prog} [flags] RUN [-- COMMAND ...]"
 
 
-def run(arguments: argparse.Namespace) -> int:
+def run(arguments: declare.Arguments) -> int:
     """Hand the terminal to the first pod that is meant and that runs, or say why none does."""
     client = clusters.find(arguments)
     pod, container = clusters.running(client, arguments, arguments.container)

@@ -6,8 +6,7 @@ machine alone, as what is forwarded may ask nobody for a password, and says wher
 
 from __future__ import annotations
 
-import argparse
-
+from packyard.cli import declare
 from packyard.cli.running import clusters
 from packyard.core.errors import InputError, Problem
 from packyard.core.kubernetes.lenient import mapping, mappings, text
@@ -15,14 +14,13 @@ from packyard.running.runs.kubectl import Kubectl
 from packyard.running.runs.workloads import PodStatus
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
+def add_arguments(parser: declare.Parser) -> None:
     """Declare the verb's arguments."""
-    clusters.add_arguments(parser, is_of_run=True)
-    parser.add_argument("port", metavar="PORT", nargs="?", default="", help="which port, by number or name")
     clusters.add_pods(parser)
+    parser.add_argument("port", metavar="PORT", nargs="?", default="", help="which port, by number or name")
 
 
-def run(arguments: argparse.Namespace) -> int:
+def run(arguments: declare.Arguments) -> int:
     """Find the port, and hand over to kubectl."""
     client = clusters.find(arguments)
     pod, _ = clusters.running(client, arguments)

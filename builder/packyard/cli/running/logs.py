@@ -11,7 +11,6 @@ pods to start, follows those too that are made later, and ends with the run; the
 
 from __future__ import annotations
 
-import argparse
 import time
 
 from packyard.cli import declare, output
@@ -39,18 +38,17 @@ _PAUSE = 1.0  # seconds between two looks at a run that is followed
 _LAST = 10.0  # seconds that what was printed last may take to come
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
+def add_arguments(parser: declare.Parser) -> None:
     """Declare the verb's arguments."""
-    clusters.add_arguments(parser, is_of_run=True)
     clusters.add_pods(parser)
-    declare.value(parser, "--container NAME", "not the first container, but this one", default="")
-    declare.switch(parser, "-f --follow", "go on as more is printed, until the run is over")
-    declare.switch(parser, "--previous", "what was printed before the last restart")
-    declare.value(parser, "--tail N", "only the last lines of each pod", type=int)
-    declare.switch(parser, "--events", "what happened to the run, instead of what it prints")
+    parser.value("--container NAME", "not the first container, but this one", default="")
+    parser.switch("-f --follow", "go on as more is printed, until the run is over")
+    parser.switch("--previous", "what was printed before the last restart")
+    parser.value("--tail N", "only the last lines of each pod", type=int)
+    parser.switch("--events", "what happened to the run, instead of what it prints")
 
 
-def run(arguments: argparse.Namespace) -> int:
+def run(arguments: declare.Arguments) -> int:
     """Print logs, or events."""
     if arguments.events:
         declare.alone(arguments, "logs", "beside --events", *_OF_LOGS)
@@ -70,7 +68,7 @@ def run(arguments: argparse.Namespace) -> int:
         reading.close()
 
 
-def _show_events(arguments: argparse.Namespace) -> int:
+def _show_events(arguments: declare.Arguments) -> int:
     """Print events, and mark the warnings."""
     client = clusters.find(arguments)
     by_run = records.read_all(client, unfit=output.refusal)
@@ -83,7 +81,7 @@ def _show_events(arguments: argparse.Namespace) -> int:
     return 0
 
 
-def _read(client: Kubectl, arguments: argparse.Namespace, record: RunRecord, reading: Reading) -> int:
+def _read(client: Kubectl, arguments: declare.Arguments, record: RunRecord, reading: Reading) -> int:
     """Print logs; where they are followed, of each pod from its start, until the run is over."""
     shown: dict[str, str] = {}
     while not reading.is_unread:

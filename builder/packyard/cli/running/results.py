@@ -7,7 +7,6 @@ packyard results RUN --pod  for these: pods of the run's image and user that may
 
 from __future__ import annotations
 
-import argparse
 import shlex
 from collections.abc import Sequence
 
@@ -26,13 +25,13 @@ ROWS = Rows("place", "run, path, held, copy")
 _SYNC = {"s3": "aws s3 sync", "gs": "gcloud storage rsync --recursive"}
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
+def add_arguments(parser: declare.Parser) -> None:
     """Declare the verb's arguments."""
     clusters.add_arguments(parser, is_of_run=True)
-    declare.switch(parser, "--pod", "print pods that can read them")
+    parser.switch("--pod", "print pods that can read them")
 
 
-def run(arguments: argparse.Namespace) -> int:
+def run(arguments: declare.Arguments) -> None:
     """Show the places of results, or print the pods that read them."""
     if arguments.pod and arguments.output != "text":
         raise UsageError("packyard results: --pod prints pods alone; packyard results --help")
@@ -45,14 +44,13 @@ def run(arguments: argparse.Namespace) -> int:
     pods = {place.path: results.reader(place, name, number) for number, place in enumerate(readable)}
     if arguments.pod:
         output.data(listed(pods.values()))
-        return 0
+        return
     ways = [(place, _ways(client, name, place, pods.get(place.path))) for place in places]
     if ROWS.show([(name, place.path, place.held, " && ".join(way)) for place, way in ways], arguments.output):
         for place, way in ways:
             output.line(str(place))
             for command in way:
                 output.note(f"  {command}")
-    return 0
 
 
 def _ways(client: Kubectl, run: str, place: Place, pod: Object | None) -> Sequence[str]:

@@ -11,7 +11,6 @@ Secrets stay as they are on the cluster, for their data are not recorded.
 
 from __future__ import annotations
 
-import argparse
 from collections.abc import Sequence
 from functools import partial
 
@@ -34,30 +33,31 @@ LIST = Rows(
 )
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
+def add_arguments(parser: declare.Parser) -> None:
     """Declare the verb's arguments."""
     clusters.add_arguments(parser, is_of_run=True)
     help = "its number (default: the one before the last)"
     parser.add_argument("record", metavar="RECORD", nargs="?", type=int, help=help)
-    declare.switch(parser, "--list", "list the records, the newest last")
+    parser.switch("--list", "list the records, the newest last")
     deploy.add_flags(parser)
 
 
-def run(arguments: argparse.Namespace) -> int:
+def run(arguments: declare.Arguments) -> None:
     """Deploy the objects of a record, or list the records."""
     if arguments.list:
         if arguments.record is not None:
             raise UsageError("packyard rollback: RECORD has no meaning beside --list; packyard rollback --help")
         declare.alone(arguments, "rollback", "beside --list", "dry-run", "force", "atomic", "no-wait", "timeout")
-        return _list(arguments)
+        _list(arguments)
+        return
     deploy.check(arguments, "rollback")
     client = clusters.find(arguments)
     before = records.read_run(client, arguments.run)
     record = _chosen(client, arguments, before)
-    return deploy.carry_out(client, arguments, partial(planning.plan_again, client, before, record))
+    deploy.carry_out(client, arguments, partial(planning.plan_again, client, before, record))
 
 
-def _chosen(client: Kubectl, arguments: argparse.Namespace, before: Sequence[RunRecord]) -> RunRecord:
+def _chosen(client: Kubectl, arguments: declare.Arguments, before: Sequence[RunRecord]) -> RunRecord:
     """Return the record that is asked for: by its number, or the one before the last."""
     run, number = arguments.run, arguments.record
     for record in before[-2:-1] if number is None else before:
@@ -67,14 +67,13 @@ def _chosen(client: Kubectl, arguments: argparse.Namespace, before: Sequence[Run
     raise InputError(Problem(f"run {run} has no record {'before the last' if number is None else number}", hint=hint))
 
 
-def _list(arguments: argparse.Namespace) -> int:
+def _list(arguments: declare.Arguments) -> None:
     """Print the records of a run; the last has the state of the run as it is now."""
     client = clusters.find(arguments)
     listed = records.read_run(client, arguments.run)
     state = status.read_one(client, listed[-1]).state
     rows = [_row(record, state if record is listed[-1] else "superseded") for record in listed]
     LIST.show(rows, arguments.output)
-    return 0
 
 
 def _row(record: RunRecord, state: str) -> tuple[object, ...]:

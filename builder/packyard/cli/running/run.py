@@ -11,24 +11,22 @@ keeps one. Where no RUN_NAME is set, the run gets a name that no other has. Each
 
 from __future__ import annotations
 
-import argparse
-
 from packyard.cli import declare, output, packages
 from packyard.cli import main as command_line
 from packyard.cli.running import clusters, deploy
 from packyard.running.runs.kubectl import Kubectl
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
+def add_arguments(parser: declare.Parser) -> None:
     """Declare the verb's arguments."""
     packages.add_arguments(parser, "[NAME=VALUE…]")
     clusters.add_arguments(parser)
-    declare.switch(parser, "--no-doctor", "run whatever packyard doctor would find")
+    parser.switch("--no-doctor", "run whatever packyard doctor would find")
     plain = dict.fromkeys(("dry_run", "force", "atomic", "no_wait"), False)
     parser.set_defaults(**plain, timeout=None, patience=deploy.PATIENCE, output="")  # the log alone
 
 
-def run(arguments: argparse.Namespace) -> int:
+def run(arguments: declare.Arguments) -> int:
     """Deploy, and follow the log; the exit code is that of the run."""
     client, rendered, words = clusters.find_for(arguments, "run", is_named=True)
     output.note(f"$ {client.packyard('deploy', *words, *declare.given(arguments, 'no-doctor'))}")

@@ -6,10 +6,9 @@ The newest is first.
 
 from __future__ import annotations
 
-import argparse
 from collections.abc import Sequence
 
-from packyard.cli import output
+from packyard.cli import declare, output
 from packyard.cli.rows import Rows
 from packyard.cli.running import clusters
 from packyard.core.errors import shown
@@ -31,13 +30,13 @@ _COLUMNS = ("RUN", "PACKAGE", "STATE", "PODS", "AGE", "REASON")
 _PODS = ("POD", "ROLE", "STATE", "NODE", "RESTARTS", "AGE", "REASON")
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
+def add_arguments(parser: declare.Parser) -> None:
     """Declare the verb's arguments."""
     parser.add_argument("run", metavar="RUN", nargs="?", default="", help="one run, in detail")
     clusters.add_arguments(parser)
 
 
-def run(arguments: argparse.Namespace) -> int:
+def run(arguments: declare.Arguments) -> None:
     """Print a table of runs, or one of them."""
     client = clusters.find(arguments)
     statuses = _read(client, arguments)
@@ -47,10 +46,9 @@ def run(arguments: argparse.Namespace) -> int:
         elif statuses:
             output.table(_COLUMNS, [_run_row(run_status) for run_status in statuses])
         output.note(_next(client, arguments, statuses))
-    return 0
 
 
-def _read(client: Kubectl, arguments: argparse.Namespace) -> list[RunStatus]:
+def _read(client: Kubectl, arguments: declare.Arguments) -> list[RunStatus]:
     if arguments.run:
         return [status.read_one(client, records.read_last(client, arguments.run))]
     listed = records.read_all(client, unfit=output.refusal)
@@ -96,7 +94,7 @@ def _package(run_status: RunStatus) -> str:
     return f"{run_status.record.package} {run_status.record.version}".strip()
 
 
-def _next(client: Kubectl, arguments: argparse.Namespace, statuses: Sequence[RunStatus]) -> str:
+def _next(client: Kubectl, arguments: declare.Arguments, statuses: Sequence[RunStatus]) -> str:
     """Return what to type next."""
     if not statuses:
         return f"no runs in namespace {client.namespace}; {client.packyard('run', 'PACKAGE/USECASE')} begins one"

@@ -6,7 +6,6 @@ packyard undeploy --all   all runs of the namespace
 
 from __future__ import annotations
 
-import argparse
 import operator
 from collections.abc import Mapping, Sequence
 from functools import partial
@@ -26,16 +25,16 @@ from packyard.running.runs.undeploy import Removal
 ROWS = Rows("run", f"run, namespace, records, deleted ({clusters.REFERENCE}), stayed ({clusters.REFERENCE})")
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
+def add_arguments(parser: declare.Parser) -> None:
     """Declare the verb's arguments."""
     parser.add_argument("runs", metavar="RUN", nargs="*", help="a run, by its name")
-    declare.switch(parser, "--all", "all runs of the namespace")
-    declare.switch(parser, "-y --yes", "do not ask")
+    parser.switch("--all", "all runs of the namespace")
+    parser.switch("-y --yes", "do not ask")
     clusters.add_timeout(parser, "how long to wait", "5m")
     clusters.add_arguments(parser)
 
 
-def run(arguments: argparse.Namespace) -> int:
+def run(arguments: declare.Arguments) -> None:
     """Delete runs."""
     if bool(arguments.runs) == arguments.all:
         raise UsageError("packyard undeploy: name runs, or --all; type packyard undeploy RUN")
@@ -50,10 +49,9 @@ def run(arguments: argparse.Namespace) -> int:
         command = client.by_hand("delete", reference.kind.lower(), reference.name)
         output.note(f"{reference} stays, with what is on it; {command} deletes it")
     output.note(f"{output.counted(len(removal.runs), 'run')} deleted; {client.packyard('status')} lists the rest")
-    return 0
 
 
-def _chosen(client: Kubectl, arguments: argparse.Namespace) -> dict[str, list[RunRecord]]:
+def _chosen(client: Kubectl, arguments: declare.Arguments) -> dict[str, list[RunRecord]]:
     """Return the records of the runs that the arguments name."""
     if arguments.runs:
         chosen = {name: records.read_run(client, name) for name in arguments.runs}
@@ -75,7 +73,7 @@ def _ask(client: Kubectl, chosen: Mapping[str, Sequence[RunRecord]], removal: Re
         raise UnavailableError(Problem("nothing is deleted", hint="--yes deletes without asking"))
 
 
-def _delete(client: Kubectl, arguments: argparse.Namespace, removal: Removal) -> None:
+def _delete(client: Kubectl, arguments: declare.Arguments, removal: Removal) -> None:
     """Delete the objects of runs and tell which, wait until they are gone, and forget the runs."""
     try:
         look.delete(client, removal.objects)

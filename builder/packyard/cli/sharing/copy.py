@@ -14,17 +14,16 @@ goes on. Images are not copied: `packyard show NAME --images` lists them for cra
 
 from __future__ import annotations
 
-import argparse
 from dataclasses import replace
 
-from packyard.cli import output, progress, signing
-from packyard.cli.channels import BUNDLES, fetching, open_channel, row
+from packyard.cli import declare, output, progress, signing
+from packyard.cli.bundles import BUNDLES, fetching, open_channel, row
 from packyard.sharing.publishing.copy import copy
 
 ROWS = BUNDLES
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
+def add_arguments(parser: declare.Parser) -> None:
     """Declare the verb's arguments."""
     parser.add_argument("source", metavar="FROM", help="the channel that has the packages")
     parser.add_argument("target", metavar="TO", help="the channel that gets them")
@@ -32,7 +31,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     signing.add_argument(parser)
 
 
-def run(arguments: argparse.Namespace) -> int:
+def run(arguments: declare.Arguments) -> None:
     """Copy what is missing; print a line for each bundle."""
     with progress.busy(f"copying from {arguments.source}") as show:
         copied = copy(
@@ -45,4 +44,3 @@ def run(arguments: argparse.Namespace) -> int:
             done=lambda number, count: show(f"{number} of {output.counted(count, 'package')} copied"),
         )
     BUNDLES.show([row(entry, status) for entry, status in copied], arguments.output)
-    return 0

@@ -10,12 +10,11 @@ Records that can be read stay as they are. Of one that is lost, what was yanked 
 
 from __future__ import annotations
 
-import argparse
 from dataclasses import replace
 from shlex import quote
 
 from packyard.cli import declare, output, preferences, signing
-from packyard.cli.channels import listed, open_channel, signed
+from packyard.cli.bundles import listed, open_channel, signed
 from packyard.cli.rows import Rows
 from packyard.sharing.publishing import fsck
 from packyard.sharing.stores.store import Store
@@ -23,15 +22,15 @@ from packyard.sharing.stores.store import Store
 ROWS = Rows("finding", "kind, key, message, hint", line="{kind:<8} {key}: {message} ({hint})")
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
+def add_arguments(parser: declare.Parser) -> None:
     """Declare the verb's arguments."""
     parser.add_argument("channel", metavar="CHANNEL")
-    declare.switch(parser, "--repair", "first list again what is whole and not listed")
-    declare.switch(parser, "--remove", "of --repair: remove what nothing lists then")
+    parser.switch("--repair", "first list again what is whole and not listed")
+    parser.switch("--remove", "of --repair: remove what nothing lists then")
     signing.add_argument(parser)
 
 
-def run(arguments: argparse.Namespace) -> int:
+def run(arguments: declare.Arguments) -> int:
     """Check the channel, repaired where that is asked for; 1 if anything is wrong."""
     channel, trusted = open_channel(arguments.channel), preferences.trust(arguments.channel)
     if arguments.repair:
@@ -48,7 +47,7 @@ def run(arguments: argparse.Namespace) -> int:
     return int(bool(findings))
 
 
-def _repair(channel: Store, arguments: argparse.Namespace) -> None:
+def _repair(channel: Store, arguments: declare.Arguments) -> None:
     by = signing.publisher(arguments.channel, arguments.key)
     index, listed, removed = fsck.repair(channel, by, is_removing=arguments.remove)
     for what in listed:

@@ -10,10 +10,8 @@ What is removed can never be published again, and whoever asks for it is told wh
 
 from __future__ import annotations
 
-import argparse
-
 from packyard.cli import declare, output, signing
-from packyard.cli.channels import open_channel
+from packyard.cli.bundles import open_channel
 from packyard.cli.rows import Rows
 from packyard.core.errors import UsageError
 from packyard.sharing.publishing.withdrawal import Policy, gc
@@ -25,19 +23,19 @@ ROWS = Rows(
 )
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
+def add_arguments(parser: declare.Parser) -> None:
     """Declare the verb's arguments."""
     parser.add_argument("channel", metavar="CHANNEL")
     parser.add_argument("names", metavar="NAME", nargs="*", help="the packages to look at (default: all)")
     text = "name what is older than the newest N versions that are neither yanked nor pre-releases"
-    declare.value(parser, "--keep N", text, type=int)
-    declare.switch(parser, "--yanked", "name what was yanked")
-    declare.switch(parser, "--pre-releases", "name pre-releases, such as 2.0-rc1")
-    declare.switch(parser, "--dry-run", "only say what would be removed, and what stays")
+    parser.value("--keep N", text, type=int)
+    parser.switch("--yanked", "name what was yanked")
+    parser.switch("--pre-releases", "name pre-releases, such as 2.0-rc1")
+    parser.switch("--dry-run", "only say what would be removed, and what stays")
     signing.add_argument(parser)
 
 
-def run(arguments: argparse.Namespace) -> int:
+def run(arguments: declare.Arguments) -> None:
     """Remove what the policy names; print a line for each version that it names."""
     policy = Policy(keep=max(arguments.keep or 0, 0), yanked=arguments.yanked, pre_releases=arguments.pre_releases)
     if policy == Policy():
@@ -46,4 +44,3 @@ def run(arguments: argparse.Namespace) -> int:
     removed = gc(open_channel(arguments.channel), policy, arguments.names, is_trial=arguments.dry_run, by=by)
     if ROWS.show(removed, arguments.output) and not removed:
         output.note("nothing to remove")
-    return 0

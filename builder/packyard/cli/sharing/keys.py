@@ -15,14 +15,13 @@ Several keys are given as KEY KEY CHANNEL: one of them has to have signed. They 
 
 from __future__ import annotations
 
-import argparse
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from shlex import join, quote
 from typing import Any
 
 from packyard.cli import declare, output, preferences, signing
-from packyard.cli.channels import open_channel
+from packyard.cli.bundles import open_channel
 from packyard.cli.output import masked
 from packyard.cli.rows import Rows
 from packyard.core.errors import InputError, Problem, UsageError, suggest
@@ -46,17 +45,17 @@ ACTIONS = tuple(_USAGE)
 _Row = tuple[object, ...]
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
+def add_arguments(parser: declare.Parser) -> None:
     """Declare the verb's arguments."""
     parser.usage = f"%(prog)s {{{'|'.join(_USAGE.values())}}} [flags]"
     parser.add_argument("action", choices=ACTIONS, metavar="ACTION", help=f"{', '.join(ACTIONS[:-1])} or {ACTIONS[-1]}")
     parser.add_argument("what", metavar="NAME|KEY|CHANNEL", nargs="*", help="the name or file of a key, and a channel")
-    declare.switch(parser, "--no-passphrase", "do not encrypt the new private key")
-    declare.value(parser, "--issuer URL", "trust IDENTITY, as this says who it is")
-    declare.value(parser, "--trusted-root FILE", "keys of its Sigstore (default: the public ones)")
+    parser.switch("--no-passphrase", "do not encrypt the new private key")
+    parser.value("--issuer URL", "trust IDENTITY, as this says who it is")
+    parser.value("--trusted-root FILE", "keys of its Sigstore (default: the public ones)")
 
 
-def run(arguments: argparse.Namespace) -> int:
+def run(arguments: declare.Arguments) -> None:
     """Do what is asked with the user's keys."""
     action = arguments.action
     if arguments.no_passphrase and action != "new":
@@ -79,7 +78,6 @@ def run(arguments: argparse.Namespace) -> int:
             problem = "a word is missing, or one too many"
             raise UsageError(f"packyard keys {action}: {problem}; type packyard keys {_USAGE[action]}")
     form.show(rows, arguments.output, cells={"ID": _short_id})
-    return 0
 
 
 def _check_order(ring: Keyring, action: str, words: Sequence[str]) -> None:
@@ -98,7 +96,7 @@ def _new(ring: Keyring, name: str, *, is_encrypted: bool) -> list[_Row]:
     return [(key.public.id, name, "signs", "")]
 
 
-def _signatory(ring: Keyring, name: str, arguments: argparse.Namespace) -> Signatory:
+def _signatory(ring: Keyring, name: str, arguments: declare.Arguments) -> Signatory:
     if arguments.issuer:
         root = regular.read(arguments.trusted_root).decode("utf-8", "replace") if arguments.trusted_root else ""
         return Identity(name, arguments.issuer, root)

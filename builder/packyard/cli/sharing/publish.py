@@ -15,7 +15,7 @@ from functools import partial
 from pathlib import Path
 
 from packyard.cli import bundles, declare, output, progress, signing, workspaces
-from packyard.cli.channels import BUNDLES, open_channel, row
+from packyard.cli.bundles import BUNDLES, open_channel, row
 from packyard.core.bundle import reference
 from packyard.core.files import git, regular
 from packyard.sharing.entry import SBOM, IndexEntry
@@ -36,20 +36,19 @@ ROWS = BUNDLES
 EXAMPLE = "packyard publish --version 1.0.0 --to CHANNEL"
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
+def add_arguments(parser: declare.Parser) -> None:
     """Declare the verb's arguments."""
-    workspaces.add_names(parser)
-    declare.value(parser, "--version VERSION", "the version of the packages", required=True)
-    declare.value(parser, "--to CHANNEL", "a directory, or the address of a bucket", required=True)
-    declare.switch(parser, "--dry-run", "say what would be done; write nothing")
-    declare.switch(parser, "--close", "close the release: it never gets another package")
-    declare.value(parser, "--shard K/N", "publish part K of N (from 0); with --close, the last one closes", type=_shard)
+    parser.value("--version VERSION", "the version of the packages", required=True)
+    parser.value("--to CHANNEL", "a directory, or the address of a bucket", required=True)
+    parser.switch("--dry-run", "say what would be done; write nothing")
+    parser.switch("--close", "close the release: it never gets another package")
+    parser.value("--shard K/N", "publish part K of N (from 0); with --close, the last one closes", type=_shard)
     signing.add_argument(parser)
-    workspaces.add_argument(parser)
+    workspaces.add_arguments(parser)
     workspaces.add_jobs(parser)
 
 
-def run(arguments: argparse.Namespace) -> int:
+def run(arguments: declare.Arguments) -> None:
     """Build all packages first, then publish: if one is refused, none is published."""
     shard = arguments.shard
     reference.check_version(arguments.version)
@@ -78,7 +77,7 @@ def run(arguments: argparse.Namespace) -> int:
         if arguments.dry_run:
             uploads = compare(store, packed, access.current(store, by.trusted))
             _print(store, [(upload.entry, upload.outlook) for upload in uploads], arguments.output)
-            return 0
+            return
         attest = _attest(workspace, folder, built, by.key)
         close = arguments.version if arguments.close else ""
         with progress.of(part) as done:
@@ -86,7 +85,6 @@ def run(arguments: argparse.Namespace) -> int:
     _print(store, published, arguments.output)
     if close:
         _tell_closed(by.current(store), close, shard)
-    return 0
 
 
 def _shard(text: str) -> tuple[int, int]:

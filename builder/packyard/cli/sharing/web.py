@@ -12,14 +12,13 @@ It is as old as the last `packyard web`: write it again after publish, yank and 
 
 from __future__ import annotations
 
-import argparse
 import tempfile
 import webbrowser
 from pathlib import Path
 from shlex import quote
 
 from packyard.cli import declare, output, progress, streams
-from packyard.cli.channels import listed, open_channel
+from packyard.cli.bundles import listed, open_channel
 from packyard.cli.rows import Rows
 from packyard.cli.sharing import web_content
 from packyard.core.errors import InputError, Problem, UnavailableError
@@ -33,19 +32,20 @@ ROWS = Rows("file", "file, status", line="{status:<10} {file}")
 EXAMPLE = "packyard web CHANNEL --open"
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
+def add_arguments(parser: declare.Parser) -> None:
     """Declare the verb's arguments."""
     parser.add_argument("channel", metavar="CHANNEL", help="the channel that the page shows")
     where = parser.add_mutually_exclusive_group()
     where.add_argument("--open", action="store_true", help="serve it on 127.0.0.1, and open it in a browser")
     where.add_argument("--to", metavar="DIR", help="write the page there")
-    declare.value(parser, "--port PORT", "with --open (default: one that is free)", type=int, default=0)
+    parser.value("--port PORT", "with --open (default: one that is free)", type=int, default=0)
 
 
-def run(arguments: argparse.Namespace) -> int:
+def run(arguments: declare.Arguments) -> None:
     """Write the page, or serve it until it is interrupted."""
     if arguments.open:
-        return _open(arguments)
+        _open(arguments)
+        return
     store = DirectoryStore(Path(arguments.to)) if arguments.to else open_channel(arguments.channel)
     if isinstance(store, ReadOnly):
         reason = "a registry serves no pages" if as_registry(store) else "is only read over HTTP"
@@ -58,7 +58,6 @@ def run(arguments: argparse.Namespace) -> int:
     ROWS.show(list(page.write(store, made).items()), arguments.output)
     output.note(f"the page is {store.address.rstrip('/')}/{page.INDEX}")
     output.note(f"to look at it: packyard web {quote(arguments.channel)} --open")
-    return 0
 
 
 def _made(channel: str, *, is_beside: bool) -> dict[str, bytes]:
@@ -72,7 +71,7 @@ def _made(channel: str, *, is_beside: bool) -> dict[str, bytes]:
     return page.files(packages, address="" if is_beside else address, bundles=at)
 
 
-def _open(arguments: argparse.Namespace) -> int:
+def _open(arguments: declare.Arguments) -> None:
     with tempfile.TemporaryDirectory(prefix="packyard-") as folder:
         page.write(DirectoryStore(Path(folder)), _made(arguments.channel, is_beside=False))
         try:
@@ -88,4 +87,3 @@ def _open(arguments: argparse.Namespace) -> int:
             if output.on_terminal():
                 webbrowser.open(address)
             serving.serve_forever()
-    return 0

@@ -27,9 +27,8 @@ from packyard.sharing.web.page import Fields
 from packyard.using.options import bundled
 from packyard.using.options.bundled import BundledUseCase
 from packyard.using.setters import listing, patterns, refusal
-from packyard.using.setters.check import items_of
+from packyard.using.setters.check import is_number, items_of
 from packyard.using.setters.definition import Setter
-from packyard.using.setters.numbers import is_number
 
 
 def packages(index: Index, address: str, store: Store) -> Iterator[Fields]:

@@ -9,7 +9,7 @@ import argparse
 from typing import NoReturn
 
 from packyard.cli import declare, signing
-from packyard.cli.channels import DONE, open_channel, row
+from packyard.cli.bundles import DONE, open_channel, row
 from packyard.cli.rows import Rows
 from packyard.core.errors import UsageError
 from packyard.sharing.publishing.withdrawal import yank
@@ -18,22 +18,21 @@ ROWS = Rows("package", DONE, line="{status:<10} {name}@{version}: {yanked}")
 EXAMPLE = "packyard yank NAME@VERSION --reason TEXT --from CHANNEL"
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
+def add_arguments(parser: declare.Parser) -> None:
     """Declare the verb's arguments."""
     parser.add_argument("reference", metavar="NAME@VERSION")
-    declare.value(parser, "--reason TEXT", "why, in one line; users read it", required=True)
-    declare.value(parser, "--from CHANNEL", "the channel that has it", dest="channel", required=True)
-    declare.former(parser, "--in", "--from")
+    parser.value("--reason TEXT", "why, in one line; users read it", required=True)
+    parser.value("--from CHANNEL", "the channel that has it", dest="channel", required=True)
+    parser.former("--in", "--from")
     parser.add_argument("--undo", nargs="?", const="", type=_refuse, default=argparse.SUPPRESS, help=argparse.SUPPRESS)
     signing.add_argument(parser)
 
 
-def run(arguments: argparse.Namespace) -> int:
+def run(arguments: declare.Arguments) -> None:
     """Yank the version; once more changes nothing."""
     by = signing.publisher(arguments.channel, arguments.key)
     entry, is_new = yank(open_channel(arguments.channel), arguments.reference, arguments.reason, by)
     ROWS.show([row(entry, "yanked" if is_new else "unchanged")], arguments.output)
-    return 0
 
 
 def _refuse(_text: str) -> NoReturn:

@@ -10,12 +10,11 @@ The file is $XDG_CONFIG_HOME/packyard/config.yaml, by default ~/.config/packyard
 
 from __future__ import annotations
 
-import argparse
 import os
 from collections.abc import Iterator, Sequence
 from json import dumps
 
-from packyard.cli import output, preferences, state
+from packyard.cli import declare, output, preferences
 from packyard.cli.preferences import Setting
 from packyard.cli.rows import Rows
 from packyard.core.errors import UsageError
@@ -26,26 +25,25 @@ ROWS = Rows("value", "name, value, origin", columns="NAME, VALUE, ORIGIN")
 _DEFAULT = "default"
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
+def add_arguments(parser: declare.Parser) -> None:
     """Declare the verb's arguments."""
     parser.usage = "%(prog)s [set channel ADDRESS] [flags]"
     parser.add_argument("words", metavar="[set channel ADDRESS]", nargs="*")
 
 
-def run(arguments: argparse.Namespace) -> int:
+def run(arguments: declare.Arguments) -> None:
     """Print each value with its origin; write one before, if that is asked for."""
     if arguments.words:
         _set(arguments.words)
     rows = [(name, output.masked(setting.value), setting.origin) for name, setting in _values()]
     ROWS.show(rows, arguments.output)
-    return 0
 
 
 def _set(words: Sequence[str]) -> None:
     """Write a value into the user's file, in the line that it has there."""
     if len(words) != 3 or words[:2] != ["set", "channel"]:
         raise UsageError("packyard config: type packyard config, or packyard config set channel ADDRESS")
-    folder = state.config_dir()
+    folder = home.config_dir()
     _, name, value = words
     if wrong := configuration.misfit(value):
         raise UsageError(f"packyard config: {wrong}")
@@ -59,7 +57,7 @@ def _set(words: Sequence[str]) -> None:
 
 def _values() -> Iterator[tuple[str, Setting]]:
     yield "channel", preferences.channel() or Setting("", _DEFAULT)
-    folders = {"config": state.config_dir(), "cache": state.cache_dir(), "state": state.state_dir()}
+    folders = {"config": home.config_dir(), "cache": home.cache_dir(), "state": home.state_dir()}
     for name, folder in folders.items():
         variable = f"XDG_{name.upper()}_HOME"
         origin = variable if os.environ.get(variable) else _DEFAULT

@@ -14,18 +14,16 @@ Of several use cases it says how much of what kind differs; -v prints each diffe
 
 from __future__ import annotations
 
-import argparse
 import os
 from collections.abc import Sequence
 from dataclasses import asdict
 
-from packyard.cli import compared, declare, output, packages, unified, untarred
+from packyard.cli import declare, output, packages, unified_diff, untarred
 from packyard.cli.rows import Rows
 from packyard.core.errors import InputError, Problem, UsageError
 from packyard.using.render import every
 from packyard.using.render.render import render
-from packyard.using.upgrade import report
-from packyard.using.upgrade.change import Change
+from packyard.using.upgrade.change import Change, sentences_of, summary_of
 from packyard.using.upgrade.difference import compare, compare_all
 
 ROWS = Rows("difference", "package, where, what, name, path, change, before, after, setter, note, breaking")
@@ -33,16 +31,16 @@ ROWS = Rows("difference", "package, where, what, name, path, change, before, aft
 _Listed = tuple[str, Change]
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
+def add_arguments(parser: declare.Parser) -> None:
     """Declare the verb's arguments."""
     what = "a folder, a .tar.gz, or NAME@VERSION"
     parser.add_argument("old", metavar="A", nargs="?", help=f"{what} (default: here)")
     parser.add_argument("new", metavar="B", nargs="?", help="as A; without it A is an untarred package")
-    declare.value(parser, "--from CHANNEL", "the channel that has NAME@VERSION", dest="channel")
+    parser.value("--from CHANNEL", "the channel that has NAME@VERSION", dest="channel")
     packages.add_values(parser, "compare what two use cases render to with the values of this file")
 
 
-def run(arguments: argparse.Namespace) -> int:
+def run(arguments: declare.Arguments) -> int:
     """Print what differs."""
     if arguments.values:
         return _rendered(arguments)
@@ -56,24 +54,24 @@ def run(arguments: argparse.Namespace) -> int:
     return 0
 
 
-def _between(arguments: argparse.Namespace) -> list[_Listed]:
+def _between(arguments: declare.Arguments) -> list[_Listed]:
     """Return what differs between two packages, or all of two builds, or a use case of two versions."""
-    before, after = (compared.read(word, arguments.channel) for word in (arguments.old, arguments.new))
-    use_cases = {compared.use_case(arguments.old, before), compared.use_case(arguments.new, after)} - {""}
+    before, after = (untarred.packages(word, arguments.channel) for word in (arguments.old, arguments.new))
+    use_cases = {untarred.use_case(arguments.old, before), untarred.use_case(arguments.new, after)} - {""}
     if len(before) == len(after) == 1:  # whatever they are called
         before = dict(zip(after, before.values(), strict=True))
     listed = compare_all(before, after)
     return [(name, change) for name, change in listed if not use_cases or change.where in use_cases]
 
 
-def _with_origin(arguments: argparse.Namespace) -> tuple[list[_Listed], str]:
+def _with_origin(arguments: declare.Arguments) -> tuple[list[_Listed], str]:
     """Return what differs in an untarred package, or a folder of it, from the bundle that it came from; its folder."""
     top, below = untarred.within(arguments.old or ".")
     if not top.is_dir():
         raise UsageError("packyard diff: B is missing: name two packages, or the folder of an untarred one")
     hint = "name what to compare it with: packyard diff A B"
     bundle = untarred.read(top, hint).base(arguments.channel)
-    before, after = bundle.files, compared.files(top)
+    before, after = bundle.files, untarred.files(top)
     if below and not any(path.startswith(below) for path in (*after, *before)):
         hint = "packyard diff . NAME@VERSION compares a package with another version"
         raise InputError(Problem("no such folder", file=arguments.old, hint=hint))
@@ -89,7 +87,7 @@ def _show(listed: Sequence[_Listed], top: str) -> None:
     is_short = len(by_place) > 1 and not output.verbose
     places: dict[tuple[str, ...], list[str]] = {}
     for place, changes in by_place.items():
-        places.setdefault((*(report.summary if is_short else _sentences)(changes),), []).append(place)
+        places.setdefault((*(summary_of if is_short else _sentences)(changes),), []).append(place)
     for sentences, alike in places.items():
         for place in alike:
             output.line(place)
@@ -105,21 +103,21 @@ def _sentences(changes: Sequence[Change]) -> list[str]:
     is_value = any(change.what == "setter" and change.path in ("value", "default") for change in changes)
     follow = [change for change in changes if change.what == "field" and change.setter and change.change != "bound"]
     if output.verbose or not (is_value and follow):
-        return report.text(changes)
+        return sentences_of(changes)
     rest = [change for change in changes if change not in follow]
-    return [*report.text(rest), f"{output.counted(len(follow), 'field')} changed by that (-v lists them)"]
+    return [*sentences_of(rest), f"{output.counted(len(follow), 'field')} changed by that (-v lists them)"]
 
 
-def _rendered(arguments: argparse.Namespace) -> int:
+def _rendered(arguments: declare.Arguments) -> int:
     """Print how the manifests of two use cases differ; both are rendered as if the same values were set."""
     if arguments.new is None:
         raise UsageError("packyard diff: name two use cases to render with --values: packyard diff A/USECASE B/USECASE")
     both = []
     for word in (arguments.old, arguments.new):
-        with packages.opened(argparse.Namespace(**vars(arguments), words=[word], locked=False), "diff") as use_case:
+        with packages.opened(declare.Arguments(**vars(arguments), words=[word], locked=False), "diff") as use_case:
             typed = use_case.command("render")
             with every.with_values(use_case.directory, use_case.values, typed, enabling=use_case.options) as source:
                 both.append(render(source, path=os.environ.get("PATH", ""), command=typed))
-    unified.texts({"manifests.yaml": (both[0], both[1])})
+    unified_diff.texts({"manifests.yaml": (both[0], both[1])})
     output.note("what the values render to differs" if both[0] != both[1] else "no difference")
     return 0

@@ -9,7 +9,6 @@ packyard enable [DIR]                list the options
 
 from __future__ import annotations
 
-import argparse
 from collections.abc import Mapping
 from pathlib import Path
 from shlex import quote
@@ -35,13 +34,13 @@ OPTIONS = Rows(
 )
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
+def add_arguments(parser: declare.Parser) -> None:
     """Declare the verb's arguments."""
     directories.add_arguments(parser, "[NAME...]", "NAME is an option.")
-    declare.switch(parser, "--off", "disable the options")
+    parser.switch("--off", "disable the options")
 
 
-def run(arguments: argparse.Namespace) -> int:
+def run(arguments: declare.Arguments) -> None:
     """Enable options and list the values that they need, or disable them; without a name list the options."""
     directory, names = directories.split(arguments.words, "an option", _names)
     directory = usecases.chosen(directory, "enable --off" if arguments.off else "enable", names)
@@ -51,7 +50,7 @@ def run(arguments: argparse.Namespace) -> int:
             hint = f"packyard enable {address.typed(directory)} lists them"
             raise UsageError(f"packyard enable: --off needs an option; {hint}")
         _list(directory, arguments)
-        return 0
+        return
     verb = "disable" if arguments.off else "enable"
     log = state.log(f"{verb} {' '.join(names)}")
     switched = switch(directory, names, Trial, off=arguments.off, log=log)
@@ -60,7 +59,6 @@ def run(arguments: argparse.Namespace) -> int:
     row = (directory, f"{verb}d", switched.changed, switched.unchanged, switched.file, setters)
     if ROWS.show([row], arguments.output):
         _tell(directory, switched, f"{verb}d", options)
-    return 0
 
 
 def _names(directory: Path) -> set[str]:
@@ -100,7 +98,7 @@ def _tell_secrets(directory: Path, option: str) -> None:
             output.note(f"{option} needs a Secret: kubectl create secret generic {required.secret}{literals}")
 
 
-def _list(directory: Path, arguments: argparse.Namespace) -> None:
+def _list(directory: Path, arguments: declare.Arguments) -> None:
     option_states = states(directory, Trial(directory))
     setters = {option.name: list(option.setters) for option in read_options(directory)}
     rows = [

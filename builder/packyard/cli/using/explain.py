@@ -5,9 +5,7 @@ packyard setters DIR lists the names.
 
 from __future__ import annotations
 
-import argparse
-
-from packyard.cli import directory, output
+from packyard.cli import declare, directory, output
 from packyard.cli.rows import Rows
 from packyard.cli.using.setters import list_all
 from packyard.core.bundle import address
@@ -23,12 +21,12 @@ from packyard.using.setters.plan import made_of
 ROWS = Rows("definition", "file, line, name, value, set, setBy, fields (file, line, column, path, value, through)")
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
+def add_arguments(parser: declare.Parser) -> None:
     """Declare the verb's arguments."""
     directory.add_arguments(parser, "NAME")
 
 
-def run(arguments: argparse.Namespace) -> int:
+def run(arguments: declare.Arguments) -> None:
     """Explain the setter in every package that has it, and in the options that these have enabled."""
     root_dir, names = directory.split(arguments.words)
     if len(names) != 1:
@@ -53,7 +51,6 @@ def run(arguments: argparse.Namespace) -> int:
     if ROWS.show(rows, arguments.output):
         for setter, fields in named:
             _show(setter, fields)
-    return 0
 
 
 def _show(setter: Setter, fields: list[Field]) -> None:

@@ -17,18 +17,16 @@ Setters are those of kpt-set comments; packyard set DIR sets those of a Krmfile.
 
 from __future__ import annotations
 
-import argparse
-
-from packyard.cli import output, streams
+from packyard.cli import declare, output, streams
 from packyard.using.functions import function
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
+def add_arguments(parser: declare.Parser) -> None:
     """Declare the verb's arguments."""
     parser.add_argument("function", metavar="FUNCTION", choices=tuple(function.FUNCTIONS))
 
 
-def run(arguments: argparse.Namespace) -> int:
+def run(arguments: declare.Arguments) -> int:
     """Print the whole result in one write: kpt deletes the package if it reads nothing."""
     outcome = function.run(arguments.function, output.read("a ResourceList"))
     output.data(outcome.output)

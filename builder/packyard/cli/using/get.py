@@ -14,7 +14,6 @@ VERSION may be a range such as ^1.2 or ~1.2.0, or latest. What was fetched is ke
 
 from __future__ import annotations
 
-import argparse
 import os
 from collections.abc import Iterator
 from contextlib import suppress
@@ -41,19 +40,19 @@ ROWS = Rows(
 _EXISTS = "packyard upgrade DIR moves a package to another version, and keeps what you set; --to FOLDER makes a copy"
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
+def add_arguments(parser: declare.Parser) -> None:
     """Declare the verb's arguments."""
     parser.usage = "%(prog)s [NAME[@VERSION][/USECASE]] [flags]"
     parser.add_argument("reference", metavar="NAME[@VERSION]", nargs="?")
     parser.add_argument("more", nargs="*")
-    declare.value(parser, "--from CHANNEL", "where to look", dest="channel")
+    parser.value("--from CHANNEL", "where to look", dest="channel")
     parser.add_argument("--to", metavar="DIR", default=".", help="where to unpack (default: here)")
-    declare.former(parser, "--into", "--to")
-    declare.value(parser, "--lock FILE", "pin what is fetched in this file")
-    declare.switch(parser, "--locked", f"fetch only what FILE pins (default: {locks.FILE})")
+    parser.former("--into", "--to")
+    parser.value("--lock FILE", "pin what is fetched in this file")
+    parser.switch("--locked", f"fetch only what FILE pins (default: {locks.FILE})")
 
 
-def run(arguments: argparse.Namespace) -> int:
+def run(arguments: declare.Arguments) -> None:
     """Fetch, verify and unpack packages; print the new directories."""
     if arguments.more:
         first, second = arguments.reference, arguments.more[0]
@@ -79,10 +78,9 @@ def run(arguments: argparse.Namespace) -> int:
             output.note(text)
         _tell_next(fetched.bundle.manifest, folder, wanted)
     ROWS.show(rows, arguments.output)
-    return 0
 
 
-def _asked(arguments: argparse.Namespace) -> Iterator[tuple[Reference, Setting, Pin | None]]:
+def _asked(arguments: declare.Arguments) -> Iterator[tuple[Reference, Setting, Pin | None]]:
     """Yield the package that is named, with its source, or all that are pinned."""
     if arguments.locked:
         yield from _locked(arguments, Path(arguments.lock or locks.FILE))
@@ -106,7 +104,7 @@ def _tell_next(described: Manifest, folder: Path, wanted: str) -> None:
     output.note(f"next: packyard {verb} {address.typed(folder / paths[0] if len(paths) == 1 else folder)}")
 
 
-def _locked(arguments: argparse.Namespace, file: Path) -> Iterator[tuple[Reference, Setting, Pin]]:
+def _locked(arguments: declare.Arguments, file: Path) -> Iterator[tuple[Reference, Setting, Pin]]:
     if not file.exists():
         hint = f"packyard get NAME --from CHANNEL --lock {quote(str(file))} writes it"
         raise InputError(Problem("there is no such file", file=str(file), hint=hint))
@@ -125,8 +123,6 @@ def _locked(arguments: argparse.Namespace, file: Path) -> Iterator[tuple[Referen
 
 def _unpacked(bundle: Bundle, source: Setting, into: Path, file: str | None) -> Path:
     """Unpack a bundle, pin it in a lock file if one is named, and return the new directory."""
-    from packyard.cli.channels import bundle_cache
-
     pinned = Pin(version=bundle.version, channel=source.whole, tar=bundle.tar, digest=bundle.digest)
     lock = _lock(file, bundle.name, pinned) if file else Lock()
     regular.make_folder(into)
@@ -136,7 +132,7 @@ def _unpacked(bundle: Bundle, source: Setting, into: Path, file: str | None) -> 
     output.detail(f"{bundle.name}.tar.gz {bundle.digest}, tar {bundle.tar}")
     if source.is_carried:  # the next release carries another one
         with suppress(UnavailableError):
-            bundle_cache().put(bundle.digest, bundle.data)
+            bundles.bundle_cache().put(bundle.digest, bundle.data)
     preferences.note_used(source.value)
     return folder
 

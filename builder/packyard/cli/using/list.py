@@ -10,22 +10,16 @@ packyard show NAME lists the use cases of one.
 
 from __future__ import annotations
 
-import argparse
 from collections.abc import Iterable, Iterator, Sequence
 from difflib import get_close_matches
-from typing import TYPE_CHECKING
 
 from packyard import __version__
-from packyard.cli import declare, output, preferences
+from packyard.cli import bundles, declare, output, preferences
 from packyard.cli.rows import Rows
 from packyard.core.bundle.manifest import BUNDLE
 from packyard.core.errors import UsageError
 from packyard.sharing.index.package import Summary, short, words_of
-from packyard.writing.source import workspace
-
-if TYPE_CHECKING:
-    from packyard.writing.source.package import Package
-    from packyard.writing.source.workspace import Workspace
+from packyard.writing.source import package, workspace
 
 ROWS = Rows(
     "package",
@@ -34,13 +28,13 @@ ROWS = Rows(
 )
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
+def add_arguments(parser: declare.Parser) -> None:
     """Declare the verb's arguments."""
     parser.add_argument("words", metavar="WORD", nargs="*", help="only packages that have all of these words")
-    declare.value(parser, "--from CHANNEL", "where to look", dest="channel")
+    parser.value("--from CHANNEL", "where to look", dest="channel")
 
 
-def run(arguments: argparse.Namespace) -> int:
+def run(arguments: declare.Arguments) -> int:
     """List packages, a row for each; 1 if none has the words."""
     words = words_of(arguments.words)
     if arguments.words and not words:
@@ -66,22 +60,18 @@ def _nearest(words: Sequence[str], packages: Iterable[Summary]) -> str:
     return f"nearest: {', '.join(dict.fromkeys(near))}" if near else "packyard list shows all"
 
 
-def _listed(arguments: argparse.Namespace) -> tuple[str, Sequence[str], Sequence[Summary], int | None]:
+def _listed(arguments: declare.Arguments) -> tuple[str, Sequence[str], Sequence[Summary], int | None]:
     """Return where packages are from, who signed what lists them, these, and the number of the index of a channel."""
     source = preferences.source(arguments.channel)
     if source.is_carried:
         return str(source), (), _carried(arguments.words), None
-    from packyard.cli.channels import listed, open_channel, signed
-
-    store = open_channel(source.value)
-    index = listed(source.value, store)
-    return str(source), signed(source.value, index), [*index.summaries()], index.number
+    store = bundles.open_channel(source.value)
+    index = bundles.listed(source.value, store)
+    return str(source), bundles.signed(source.value, index), [*index.summaries()], index.number
 
 
 def _carried(words: Sequence[str]) -> list[Summary]:
     """Return the packages that packyard carries, in its own version."""
-    from packyard.writing.source import package
-
     here = workspace.built_in()
     items = [package.read(here, name) for name in here.package_names()]
     return [
@@ -97,7 +87,7 @@ def _carried(words: Sequence[str]) -> list[Summary]:
     ]
 
 
-def _texts(here: Workspace, item: Package) -> Iterator[str]:
+def _texts(here: workspace.Workspace, item: package.Package) -> Iterator[str]:
     """Yield what the sources of a package say, without comments."""
     parts = {path for use_case in item.use_cases for path in use_case.parts}
     for folder in (item.folder, *map(here.part_dir, sorted(parts))):

@@ -11,7 +11,6 @@ Nothing in the working directory is changed.
 
 from __future__ import annotations
 
-import argparse
 import os
 from collections.abc import Iterator
 from pathlib import Path
@@ -27,15 +26,15 @@ ROWS = Rows("Kubernetes object", "", forms=FORMS)
 ALL = Rows("use case", "file", "--to", line="{file}", forms=FORMS)
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
+def add_arguments(parser: declare.Parser) -> None:
     """Declare the verb's arguments."""
     packages.add_arguments(parser)
-    declare.switch(parser, "--built-in", "use packyard's own builder even if kustomize or kubectl is on PATH")
-    declare.value(parser, "--to NEW", "a new folder, for a file for each use case below DIR")
-    declare.former(parser, "--out", "--to")
+    parser.switch("--built-in", "use packyard's own builder even if kustomize or kubectl is on PATH")
+    parser.value("--to NEW", "a new folder, for a file for each use case below DIR")
+    parser.former("--out", "--to")
 
 
-def run(arguments: argparse.Namespace) -> int:
+def run(arguments: declare.Arguments) -> None:
     """Render with kustomize or kubectl from PATH, otherwise with packyard's own builder."""
     path = "" if arguments.built_in else os.environ.get("PATH", "")
     all_by = "--to NEW" if arguments.to else ""
@@ -52,7 +51,6 @@ def run(arguments: argparse.Namespace) -> int:
         ALL.show([(file,) for file in written], arguments.output)
     elif ROWS.show(_objects(rendered), arguments.output):
         output.data(rendered)
-    return 0
 
 
 def _objects(rendered: bytes) -> Iterator[object]:

@@ -37,7 +37,7 @@ _PAGE = page(sys.modules[__name__])
 FLAGS = Declared(_PAGE, numbers=True)
 
 
-def main(words: Sequence[str]) -> int:
+def main(words: Sequence[str]) -> None:
     """Set, and say what was changed where."""
     try:
         parsed = FLAGS.parse(words)
@@ -45,7 +45,7 @@ def main(words: Sequence[str]) -> int:
         raise UsageError(f"packyard set: {error}; packyard set --help lists the flags") from error
     if parsed.switches["help"]:
         output.page(f"usage: packyard set [DIR] NAME=VALUE ... [flags]\n\n{_PAGE}\n{directories.HELP}")
-        return 0
+        return
     output.choose(is_quiet=parsed.switches["quiet"], is_verbose=parsed.switches["verbose"])
     directory, words = directories.split(parsed.arguments)
     outcome = _set(directory, words, parsed)
@@ -54,13 +54,12 @@ def main(words: Sequence[str]) -> int:
 
         edits.ROWS.show(outcome.changes, "json")
     elif parsed.switches["dry-run"]:
-        from packyard.cli import unified  # most sets are made
+        from packyard.cli import unified_diff  # most sets are made
 
-        unified.diffs(outcome.root_dir, outcome.files)
+        unified_diff.diffs(outcome.root_dir, outcome.files)
     else:
         for change in outcome.changes:
             _tell(change, f"{change.place}: " if len(outcome.changes) > 1 else "")
-    return 0
 
 
 def _set(directory: Path, words: list[str], parsed: Flags) -> Outcome:
@@ -71,9 +70,8 @@ def _set(directory: Path, words: list[str], parsed: Flags) -> Outcome:
     if not values and not unset and not options:
         raise _usage(directory, f"nothing to set, and packyard setters {_typed(directory)} lists the names")
     if both := [name for name in unset if name in values]:
-        raise _usage(
-            directory, f"{both[0]} cannot be set and taken back at once", f"{both[0]}=VALUE, or --unset {both[0]}"
-        )
+        ways = f"{both[0]}=VALUE, or --unset {both[0]}"
+        raise _usage(directory, f"{both[0]} cannot be set and taken back at once", ways)
     if not parsed.switches["recurse-subpackages"]:
         directory = _checked(directory, words, parsed)
     if parsed.switches["dry-run"]:
@@ -108,16 +106,15 @@ def _tell_lost(directory: Path) -> None:
 
     for use_case in folder.use_cases(directory):
         if lost := shipped.lost(Path(use_case), "Krmfile"):
-            output.warning(
-                str(lost._replace(file=os.path.normpath(use_case), message=f"{lost.message} and is passed over"))
-            )
+            message = f"{lost.message} and is passed over"
+            output.warning(str(lost._replace(file=os.path.normpath(use_case), message=message)))
 
 
 def _tell_idle(directory: Path, changes: Sequence[Change]) -> None:
     """Say of what is set in an option that no use case below has it enabled."""
     from packyard.using.options import folder, option_setters
 
-    names = (name for change in changes if Path(change.place).name == folder.NAME for name in change.plan.counts)
+    names = (name for change in changes if Path(change.place).name == folder.OPTIONS for name in change.plan.counts)
     for name in dict.fromkeys(names):
         told = [option_setters.switched_off(Path(use_case), name) for use_case in folder.use_cases(directory)]
         if problem := told[0] if told and all(told) else None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 import posixpath
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -14,7 +13,7 @@ from packyard.core.bundle import address, shipped
 from packyard.core.errors import refuse
 from packyard.core.files.tree import Tree
 from packyard.using.options import earlier, option_setters, usecases
-from packyard.using.options.folder import NAME as OPTIONS
+from packyard.using.options.folder import OPTIONS
 from packyard.using.setters import valuesfile
 from packyard.using.setters.definition import Setter
 from packyard.using.setters.listing import ListedRule, ListedSetter, in_order, list_rules, list_setters
@@ -31,11 +30,11 @@ ROWS = Rows(
 )
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
+def add_arguments(parser: declare.Parser) -> None:
     """Declare the verb's arguments."""
     directory.add_arguments(parser)
-    declare.switch(parser, "--unset", "only required ones without a value")
-    declare.switch(parser, "--set", "only those that were set")
+    parser.switch("--unset", "only required ones without a value")
+    parser.switch("--set", "only those that were set")
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,20 +50,19 @@ class Listing:
     is_option: bool = False
 
 
-def run(arguments: argparse.Namespace) -> int:
+def run(arguments: declare.Arguments) -> None:
     """List the setters of the package, or of every package below a folder that is not a package."""
     tree = Tree(directory.only(arguments.words, "setters"))
     listings = [replace(item, setters=_chosen(arguments, item.setters)) for item in list_all(tree, "setters")]
     if arguments.output == "yaml":
         output.data(valuesfile.write(_values(listings)).encode())
-        return 0
+        return
     if ROWS.show(listings, arguments.output):
         cases = [listing for listing in listings if not listing.is_option]
         if len(cases) > 1:
             _show_all(arguments, cases)
         else:
             _show_one(arguments, listings)
-    return 0
 
 
 def list_all(tree: Tree, command: str, rest: Sequence[str] = ()) -> list[Listing]:
@@ -96,7 +94,7 @@ def _options(root_dir: Path, packages: Sequence[str]) -> list[Listing]:
     return list(by_heading.values())
 
 
-def _chosen(arguments: argparse.Namespace, setters: Sequence[ListedSetter]) -> Sequence[ListedSetter]:
+def _chosen(arguments: declare.Arguments, setters: Sequence[ListedSetter]) -> Sequence[ListedSetter]:
     setters = [row for row in setters if not arguments.unset or row.setter.must_be_set]
     return [row for row in setters if not arguments.set or row.setter.is_set]
 
@@ -114,7 +112,7 @@ def _values(listings: Sequence[Listing]) -> dict[str, str | Sequence[str]]:
     return {name: (setter.is_list and setter.texts) or setter.shown for name, setter in sorted(by_name.items())}
 
 
-def _show_all(arguments: argparse.Namespace, cases: Sequence[Listing]) -> None:
+def _show_all(arguments: declare.Arguments, cases: Sequence[Listing]) -> None:
     """Print a line for each use case."""
     names = address.shortened([listing.heading for listing in cases])
     chosen = [[row.setter.name for row in case.setters if arguments.set or row.setter.must_be_set] for case in cases]
@@ -124,7 +122,7 @@ def _show_all(arguments: argparse.Namespace, cases: Sequence[Listing]) -> None:
     output.note(f"packyard setters {address.typed(first.directory)} lists those of one")
 
 
-def _show_one(arguments: argparse.Namespace, listings: Sequence[Listing]) -> None:
+def _show_one(arguments: declare.Arguments, listings: Sequence[Listing]) -> None:
     """Print the setters and rules of a use case, and of the options that it has enabled."""
     is_part = arguments.unset or arguments.set
     for listing in listings:

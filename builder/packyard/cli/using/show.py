@@ -13,7 +13,6 @@ Nothing is written into the folder here.
 
 from __future__ import annotations
 
-import argparse
 import os
 import tempfile
 from collections.abc import Iterator, Sequence
@@ -55,15 +54,15 @@ _INDENT = "    "  # before the lines on a use case
 Row = dict[str, Any]
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
+def add_arguments(parser: declare.Parser) -> None:
     """Declare the verb's arguments."""
     parser.usage = "%(prog)s NAME[@VERSION][/USECASE] [flags]"
     parser.add_argument("words", metavar="NAME[@VERSION][/USECASE]", nargs="*")
-    declare.value(parser, "--from CHANNEL", "where to look", dest="channel")
-    declare.switch(parser, "--images", "only the names of its images, a line each")
+    parser.value("--from CHANNEL", "where to look", dest="channel")
+    parser.switch("--images", "only the names of its images, a line each")
 
 
-def run(arguments: argparse.Namespace) -> int:
+def run(arguments: declare.Arguments) -> None:
     """Print a package, or its use cases that are named."""
     reference, _, wanted = "/".join(word.strip("/") for word in arguments.words).partition("/")
     source = preferences.source(arguments.channel)
@@ -72,7 +71,7 @@ def run(arguments: argparse.Namespace) -> int:
             raise UsageError(f"packyard show: --images is of a whole package: packyard show {reference} --images")
         names = _images([reference] if reference else _names(source), source)
         IMAGES.show([(name,) for name in names], arguments.output)
-        return 0
+        return
     if not reference:
         raise UsageError("packyard show: name a package; packyard list shows their names")
     fetched = bundles.offer(Reference.parse(reference), source)
@@ -86,7 +85,6 @@ def run(arguments: argparse.Namespace) -> int:
         typed, flag = quote(reference), preferences.as_flag(source)
         then = _then(bundle.manifest, cases[0]) if wanted else f"packyard show {typed}/USECASE{flag}"
         output.page("\n".join([*lines, f"{'next':<{_LABEL}}packyard get {typed}{flag}", " " * _LABEL + then]))
-    return 0
 
 
 def names(manifest: Manifest) -> dict[str, str]:
@@ -98,9 +96,7 @@ def names(manifest: Manifest) -> dict[str, str]:
 def _names(source: Setting) -> Sequence[str]:
     if source.is_carried:
         return bundles.carried_names()
-    from packyard.cli.channels import listed
-
-    return [summary.name for summary in listed(source.value).summaries()]
+    return [summary.name for summary in bundles.listed(source.value).summaries()]
 
 
 def _images(references: Sequence[str], source: Setting) -> Sequence[str]:
@@ -162,7 +158,7 @@ def _told(row: Row, fetched: Fetched, cases: Sequence[BundledUseCase], *, is_who
         yield from output.filled(case.shipped.description, _INDENT)
         yield from _labelled("after:", ", ".join(called[path] for path in case.shipped.after), _INDENT)
         if is_whole:
-            yield from _labelled("needs:", ", ".join(_kubernetes([case])), _INDENT)
+            yield from _labelled("needs:", ", ".join(_kubernetes(case)), _INDENT)
             yield from _labelled("set:", ", ".join(setter.name for setter in case.required), _INDENT)
             continue
         for setter in case.required:
@@ -199,13 +195,12 @@ def needs(cases: Sequence[BundledUseCase], manifest: Manifest, versions: Sequenc
     words = [f"{operator.operator} {operator.needs}".rstrip() for operator in needed]
     words += sorted(requires - {need for operator in needed for need in operator.words})
     kubernetes = [f"{_KUBERNETES}{versions[0]} to {versions[-1]}"] if len(versions) > 1 else []
-    return ", ".join([*((_kubernetes(cases) if len(cases) == 1 else []) or kubernetes), *words])
+    return ", ".join([*((_kubernetes(cases[0]) if len(cases) == 1 else []) or kubernetes), *words])
 
 
-def _kubernetes(cases: Sequence[BundledUseCase]) -> list[str]:
-    """Return the oldest version of Kubernetes that use cases say to need."""
-    requires = (require for case in cases for require in case.shipped.requires)
-    return [f"{require} or later" for require in requires if require.startswith(_KUBERNETES)]
+def _kubernetes(case: BundledUseCase) -> list[str]:
+    """Return the oldest version of Kubernetes that a use case says to need."""
+    return [f"{require} or later" for require in case.shipped.requires if require.startswith(_KUBERNETES)]
 
 
 def _labelled(label: str, text: str, indent: str = "") -> Iterator[str]:

@@ -10,7 +10,6 @@ is finished first.
 
 from __future__ import annotations
 
-import argparse
 import os
 import time
 from pathlib import Path
@@ -30,21 +29,22 @@ ROWS = Rows("change", "title, files (file, change)")
 LIST = Rows("change", "step, title, time, files", when="--list", columns="STEP, TIME, FILES, CHANGE=title")
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
+def add_arguments(parser: declare.Parser) -> None:
     """Declare the verb's arguments."""
     directories.add_arguments(parser)
-    declare.switch(parser, "--yes", "undo without asking an older change, or one of several packages")
+    parser.switch("--yes", "undo without asking an older change, or one of several packages")
     way = parser.add_mutually_exclusive_group()
     way.add_argument("--list", action="store_true", help="list the changes that can be undone, the newest first")
     way.add_argument("--redo", action="store_true", help="do again what was undone last")
 
 
-def run(arguments: argparse.Namespace) -> int:
+def run(arguments: declare.Arguments) -> None:
     """Undo changes, and print the names of their files."""
     directory = directories.only(arguments.words, "undo")
     if arguments.list:
         declare.alone(arguments, "undo", "beside --list", "yes")
-        return _list(directory, arguments.output)
+        _list(directory, arguments.output)
+        return
     log, places = state.log(), (directory, *_also(directory))
     with Tree(directory).locked(log):  # finishes an interrupted change first
         pass
@@ -64,7 +64,6 @@ def run(arguments: argparse.Namespace) -> int:
         for name in changes:
             output.line(name)
         output.note(f"{'done again' if arguments.redo else 'undone'}: {step.title}")
-    return 0
 
 
 def _ask(change: str, directory: Path) -> None:
@@ -74,11 +73,11 @@ def _ask(change: str, directory: Path) -> None:
         raise InputError(Problem(change, file=str(directory), hint=hint))
 
 
-def _list(directory: Path, form: str) -> int:
+def _list(directory: Path, form: str) -> None:
     log, places = state.log(), (directory, *_also(directory))
     if why := home.lack(log.folder):
         output.note(f"{directory}: nothing to undo, as no history is kept: {why}")
-        return 0
+        return
     steps = list(undo.done(log, *places))
     times = [time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(step.file.stat().st_mtime)) for step in steps]
     LIST.show([(at + 1, step.title, times[at], len(step.sizes)) for at, step in enumerate(steps)], form)
@@ -86,7 +85,6 @@ def _list(directory: Path, form: str) -> int:
         undone = next((step for step in log.steps(UNDONE) if step.touches(*places)), None)
         again = f"; packyard undo {quote(str(directory))} --redo does {undone.title} again" if undone else ""
         output.note(f"{directory}: nothing to undo{again}")
-    return 0
 
 
 def _merged(path: str, then: bytes | None, now: bytes | None, back: bytes | None) -> bytes | None:

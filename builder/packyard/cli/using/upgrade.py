@@ -14,13 +14,12 @@ decides. `packyard undo DIR` reverts it.
 
 from __future__ import annotations
 
-import argparse
 import os
 from dataclasses import replace
 from pathlib import Path
 from shlex import quote
 
-from packyard.cli import bundles, declare, output, preferences, state, unified, untarred
+from packyard.cli import bundles, declare, output, preferences, state, unified_diff, untarred
 from packyard.cli import directory as directories
 from packyard.cli.rows import Rows
 from packyard.core.bundle import address, manifest, receipt
@@ -40,18 +39,18 @@ ROWS = Rows(
 )
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
+def add_arguments(parser: declare.Parser) -> None:
     """Declare the verb's arguments."""
     parser.add_argument("folder", metavar="DIR", nargs="?", default="", help="a package (default: here)")
     parser.add_argument("version", metavar="VERSION", nargs="?", default="", help="as in NAME@VERSION, or FILE.tar.gz")
-    declare.value(parser, "--from CHANNEL", "another channel than the one it is from", dest="channel")
-    declare.value(parser, "--base FILE", "the bundle that DIR came from")
+    parser.value("--from CHANNEL", "another channel than the one it is from", dest="channel")
+    parser.value("--base FILE", "the bundle that DIR came from")
     text = "of what conflicts take yours, the new version's, or both, between markers"
     parser.add_argument("--conflicts", choices=("ours", "theirs", "markers"), default="", help=text)
-    declare.switch(parser, "--dry-run", "print the changes as a diff; write nothing")
+    parser.switch("--dry-run", "print the changes as a diff; write nothing")
 
 
-def run(arguments: argparse.Namespace) -> int:
+def run(arguments: declare.Arguments) -> int:
     """Upgrade, and print the files that changed."""
     decision, folder, version = arguments.conflicts, Path(arguments.folder), arguments.version
     if not version and not folder.is_dir() and _is_version(arguments.folder):
@@ -73,7 +72,7 @@ def run(arguments: argparse.Namespace) -> int:
     is_text = ROWS.show([_row(base, fetched, outcome)], arguments.output)
     if is_text and arguments.dry_run:
         left_out = {manifest.FILE, *(os.path.relpath(conflict.file, folder) for conflict in conflicts)}
-        unified.diffs(folder, {path: both for path, both in outcome.files.items() if path not in left_out})
+        unified_diff.diffs(folder, {path: both for path, both in outcome.files.items() if path not in left_out})
     elif is_text:
         for path, change in outcome.changes.items():
             output.line(f"{change:<8} {folder / path}")

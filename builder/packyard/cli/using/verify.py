@@ -12,14 +12,13 @@ NAME.tar.gz.
 
 from __future__ import annotations
 
-import argparse
 import os
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from shlex import quote
 
-from packyard.cli import bundles, compared, declare, output, preferences, untarred
+from packyard.cli import bundles, declare, output, preferences, untarred
 from packyard.cli.preferences import Setting
 from packyard.cli.rows import Rows
 from packyard.cli.untarred import Untarred
@@ -43,13 +42,13 @@ ROWS = Rows(
 DIRECTORY = Rows("package", "name, version, files (path, state), published, indexSeen", "DIR")
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
+def add_arguments(parser: declare.Parser) -> None:
     """Declare the verb's arguments."""
     parser.add_argument("what", metavar="FILE|DIR", nargs="?", default=".", help="a .tar.gz, or an untarred package")
-    declare.value(parser, "--from CHANNEL", "compare with what this channel has", dest="channel")
+    parser.value("--from CHANNEL", "compare with what this channel has", dest="channel")
 
 
-def run(arguments: argparse.Namespace) -> int:
+def run(arguments: declare.Arguments) -> int:
     """Verify a file or a directory; 1 if a directory's files differ."""
     what = Path(arguments.what)
     if "://" in arguments.what:
@@ -90,7 +89,7 @@ def _directory(word: str, flag: str | None, form: str) -> int:
     described = package.described
     published, text = _compared(package, flag)
     proof = published.proof if published else None
-    digests = {path: Digest.of(data) for path, data in compared.files(folder).items()}
+    digests = {path: Digest.of(data) for path, data in untarred.files(folder).items()}
     different = {path: state for path, state in described.different(digests).items() if path.startswith(below)}
     base, values = published.bundle if published else package.kept(), ""
     with suppress(InputError):  # where a file cannot be read, all that differs was edited

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import argparse
 from pathlib import Path
 
 from packyard.cli import declare, output, progress, workspaces
-from packyard.cli.parser import Parser
 from packyard.cli.rows import Rows
 from packyard.core.bundle import reference
 from packyard.writing.build import catalogue, tree
@@ -16,19 +14,18 @@ ROWS = Rows("package", "name, version, digest, tar, size")
 EXAMPLE = "packyard build --version 1.0.0 --to build"
 
 
-def add_arguments(parser: Parser) -> None:
+def add_arguments(parser: declare.Parser) -> None:
     """Declare the verb's arguments."""
     if not find_root(Path()):
         parser.example = "packyard render NAME/USECASE, which prints manifests: build is for authors, in a workspace"
-    workspaces.add_names(parser)
-    declare.value(parser, "--to DIR", "the folder to build packages into", required=True)
-    declare.former(parser, "--out", "--to")
-    declare.value(parser, "--version VERSION", "the version of the packages", required=True)
-    workspaces.add_argument(parser)
+    parser.value("--to DIR", "the folder to build packages into", required=True)
+    parser.former("--out", "--to")
+    parser.value("--version VERSION", "the version of the packages", required=True)
+    workspaces.add_arguments(parser)
     workspaces.add_jobs(parser)
 
 
-def run(arguments: argparse.Namespace) -> int:
+def run(arguments: declare.Arguments) -> None:
     """Build all packages; if one is refused, none is changed."""
     reference.check_version(arguments.version)
     workspace = workspaces.find(arguments)
@@ -42,4 +39,3 @@ def run(arguments: argparse.Namespace) -> int:
         for item in built.packages:
             output.line(f"{out_dir / item.name}.tar.gz  {item.digest}  {item.size} bytes")
         workspaces.tell_warnings(built.warnings)
-    return 0

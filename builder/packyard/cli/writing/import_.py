@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 import os
 from dataclasses import replace
 from pathlib import Path
@@ -32,14 +31,14 @@ _CARRIED = "name a Secret that each user creates instead: who gets the package h
 _REFUSED = ("what packyard build refuses", "correct it")
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
+def add_arguments(parser: declare.Parser) -> None:
     """Declare the verb's arguments."""
     parser.add_argument("source", metavar="DIR", help="kustomizations, manifests, or a package of kpt")
-    declare.value(parser, "--name NAME", "what to call the package (default: as the folder is called)")
+    parser.value("--name NAME", "what to call the package (default: as the folder is called)")
     workspaces.add_argument(parser)
 
 
-def run(arguments: argparse.Namespace) -> int:
+def run(arguments: declare.Arguments) -> None:
     """Write the package, and say what its author has to work through."""
     here = workspaces.find(arguments)
     imported = _read(here, Path(arguments.source), arguments)
@@ -63,7 +62,6 @@ def run(arguments: argparse.Namespace) -> int:
         output.note(output.counted(len(imported.use_cases), "use case"))
         place = "" if here.root_dir.samefile(".") else f"in {here.root_dir.resolve()}, "
         output.note(f"next: {place}work through {checklist}, then: packyard lint {imported.name}")
-    return 0
 
 
 def _with_faults(here: Workspace, imported: Imported) -> Imported:
@@ -102,7 +100,7 @@ def _build(folder: Path) -> bytes:
         return program.build(folder)
 
 
-def _read(here: Workspace, folder: Path, arguments: argparse.Namespace) -> Imported:
+def _read(here: Workspace, folder: Path, arguments: declare.Arguments) -> Imported:
     if not folder.is_dir():
         is_file = "is a file", "name the folder that holds it; of a tarball, what it unpacks to"
         message, hint = is_file if folder.is_file() else ("no such folder", "")

@@ -5,7 +5,6 @@ In a workspace that is there, --github, --gitlab and --editor add their files al
 
 from __future__ import annotations
 
-import argparse
 from pathlib import Path
 
 from packyard.cli import declare, output
@@ -20,18 +19,18 @@ EXAMPLE = "packyard init my-models"
 _PREFIX = "use-cases"
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
+def add_arguments(parser: declare.Parser) -> None:
     """Declare the verb's arguments."""
     parser.add_argument("directory", metavar="DIR", help="a new folder, or one without a workspace")
-    declare.value(parser, "--name NAME", "the name of the catalogue (default: that of the folder)")
+    parser.value("--name NAME", "the name of the catalogue (default: that of the folder)")
     text = "the SPDX identifier of a licence for all packages, unless there is a LICENSE"
-    declare.value(parser, "--license ID", text, default="Apache-2.0")
-    declare.switch(parser, "--github", "write the release job of GitHub Actions, too")
-    declare.switch(parser, "--gitlab", "write the release job of GitLab, too")
-    declare.switch(parser, "--editor", "write the JSON Schemas of all files, and settings for editors, too")
+    parser.value("--license ID", text, default="Apache-2.0")
+    parser.switch("--github", "write the release job of GitHub Actions, too")
+    parser.switch("--gitlab", "write the release job of GitLab, too")
+    parser.switch("--editor", "write the JSON Schemas of all files, and settings for editors, too")
 
 
-def run(arguments: argparse.Namespace) -> int:
+def run(arguments: declare.Arguments) -> None:
     """Write the workspace, and read it as every other verb will do."""
     if not arguments.directory:
         raise UsageError("packyard init: DIR is empty; packyard init . begins a workspace here")
@@ -46,4 +45,3 @@ def run(arguments: argparse.Namespace) -> int:
     workspace.read(directory)
     if ROWS.show([(path,) for path in written], arguments.output) and is_new:
         output.note(f"go on in {directory}: packyard new --list, then packyard new NAME --base job")
-    return 0

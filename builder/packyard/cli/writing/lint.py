@@ -7,7 +7,6 @@ exit code is 1 if any finding is an error, or with --strict if there is any. A c
 
 from __future__ import annotations
 
-import argparse
 import os
 from collections.abc import Sequence
 from functools import partial
@@ -22,7 +21,7 @@ from packyard.core.kubernetes import schemas
 from packyard.core.kubernetes.schemas import Judge
 from packyard.core.work import executor
 from packyard.using.kustomize.builtin import find_misfits
-from packyard.using.setters.krmfile import NAME as KRMFILE
+from packyard.using.setters.krmfile import KRMFILE
 from packyard.using.setters.packages import KPTFILE
 from packyard.writing.authoring.fix import fix
 from packyard.writing.build import package_lint, workspace_lint
@@ -37,19 +36,19 @@ EXAMPLE = "packyard lint my-model --strict"
 _ARCHIVES = (".tar.gz", ".tgz")
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
+def add_arguments(parser: declare.Parser) -> None:
     """Declare the verb's arguments."""
     targets = "default: all of the workspace, or this folder"
     parser.add_argument("targets", metavar="NAME|DIR", nargs="*", help=targets)
     explain = "only say why a rule is there, or list all"
     parser.add_argument("--explain", metavar="RULE", nargs="?", const="", help=explain)
-    declare.switch(parser, "--strict", "exit with 1 for warnings, too")
-    declare.switch(parser, "--fix", "correct what is certain, in your sources or files")
+    parser.switch("--strict", "exit with 1 for warnings, too")
+    parser.switch("--fix", "correct what is certain, in your sources or files")
     workspaces.add_argument(parser)
     workspaces.add_jobs(parser)
 
 
-def run(arguments: argparse.Namespace) -> int:
+def run(arguments: declare.Arguments) -> int:
     """Lint every target and print the findings; what stops lint itself is one, too, where a program reads them."""
     if arguments.explain is not None:
         declare.alone(arguments, "lint", "beside --explain", "strict", "fix")
@@ -63,7 +62,7 @@ def run(arguments: argparse.Namespace) -> int:
         return 1
 
 
-def _lint(arguments: argparse.Namespace) -> int:
+def _lint(arguments: declare.Arguments) -> int:
     here = _workspace(arguments)
     names, folders = _sorted_out(arguments.targets, here)
     if names and not here:
@@ -127,13 +126,13 @@ def _all_names(here: Workspace) -> list[str]:
     return [*([here.name] if here.is_library else []), *here.package_names()]
 
 
-def _workspace(arguments: argparse.Namespace) -> Workspace | None:
+def _workspace(arguments: declare.Arguments) -> Workspace | None:
     """Return the workspace that is named, or the one around, or None: then targets are folders."""
     return workspaces.find(arguments) if arguments.workspace or find_root(Path()) else None
 
 
 def _find(
-    arguments: argparse.Namespace, here: Workspace | None, names: list[str], folders: list[str]
+    arguments: declare.Arguments, here: Workspace | None, names: list[str], folders: list[str]
 ) -> tuple[list[Finding], int]:
     """Return what is wrong with packages of the workspace and in folders, and the number of use cases."""
     all_findings, count = _in_workspace(arguments, here, names) if here and (names or not folders) else ([], 0)
@@ -145,7 +144,7 @@ def _find(
     return all_findings, count
 
 
-def _in_workspace(arguments: argparse.Namespace, here: Workspace, names: list[str]) -> tuple[list[Finding], int]:
+def _in_workspace(arguments: declare.Arguments, here: Workspace, names: list[str]) -> tuple[list[Finding], int]:
     """Return what is wrong with packages of the workspace, and the number of their use cases."""
     for name in names:
         here.package_dir(name)  # which refuses an unknown one

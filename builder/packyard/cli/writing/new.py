@@ -9,7 +9,6 @@ What no flag says is asked for on a terminal.
 
 from __future__ import annotations
 
-import argparse
 import shutil
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict
@@ -25,8 +24,8 @@ from packyard.using.kustomize.part import first_sentence
 from packyard.writing.authoring import new
 from packyard.writing.authoring.new import WORK, Answers
 from packyard.writing.build import workspace_lint
-from packyard.writing.source import offered
-from packyard.writing.source.offered import Offered
+from packyard.writing.source import offers
+from packyard.writing.source.offers import Offered
 from packyard.writing.source.workspace import BASE, PROGRAMS, STORAGE, Workspace
 
 ROWS = Rows("file", "file", line="{file}")
@@ -39,52 +38,51 @@ PARTS = Rows(
 EXAMPLE = "packyard new my-model --base job"
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
+def add_arguments(parser: declare.Parser) -> None:
     """Declare the verb's arguments."""
     parser.add_argument("name", metavar="NAME", nargs="?", help="the package: lower case words joined by dashes")
-    declare.switch(parser, "--list", "list what packages can be made of, or show NAME")
+    parser.switch("--list", "list what packages can be made of, or show NAME")
     text = "a use case with this base, called as the base if not otherwise; may be repeated"
-    declare.value(parser, "--base [USECASE=]BASE", text, action="append")
+    parser.value("--base [USECASE=]BASE", text, action="append")
     for kind in (STORAGE, PROGRAMS):
         text = "of each use case; may be repeated"
         parser.add_argument(f"--{kind}", metavar="NAME", action="append", default=[], help=text)
     text = "a value that the package gives a setter, such as IMAGE=…; may be repeated"
-    declare.value(parser, "--set NAME=VALUE", text, action="append", default=[])
-    declare.value(parser, "--description TEXT", "what the package does, in a sentence", default="")
+    parser.value("--set NAME=VALUE", text, action="append", default=[])
+    parser.value("--description TEXT", "what the package does, in a sentence", default="")
     workspaces.add_argument(parser, carried=True)
 
 
-def run(arguments: argparse.Namespace) -> int:
+def run(arguments: declare.Arguments) -> None:
     """Write the package, unless what it is made of does not fit together; or list parts."""
     if arguments.list:
         declare.alone(arguments, "new", "beside --list", "base", STORAGE, PROGRAMS, "set", "description")
-        return _list(workspaces.find(arguments, carried=True), arguments.name, arguments.output)
+        _list(workspaces.find(arguments, carried=True), arguments.name, arguments.output)
+        return
     if not arguments.name:
         raise UsageError(f"packyard new: NAME is missing: {EXAMPLE}")
     workspace = workspaces.find(arguments)
     new.check_name(workspace, arguments.name)
-    parts = offered.find(workspace)
+    parts = offers.find(workspace)
     answers = _answers(arguments, parts)
     new.check(answers, parts)
     written = _write(workspace, answers, parts)
     if ROWS.show([(path,) for path in sorted(written.rglob("*")) if path.is_file()], arguments.output):
         output.note(f"go on with {written / 'package.yaml'}; packyard test {answers.name} tries the package")
-    return 0
 
 
-def _list(workspace: Workspace, name: str | None, form: str) -> int:
+def _list(workspace: Workspace, name: str | None, form: str) -> None:
     """List parts, or show those of a name."""
-    parts = offered.find(workspace)
+    parts = offers.find(workspace)
     listed = [part for part in parts if part.name == name or not (name or part.internal)]
     if not listed:
         raise InputError(new.fault_of_part(BASE, name or "", parts))
     if not name or form == "json":
         PARTS.show(listed, form, cells={"WHAT IT IS": _summary})
-        return 0
+        return
     for part in listed:
         output.note(f"{part.kind} {name}: {_summary(asdict(part))}")
         output.data(new.manifests(workspace, part))
-    return 0
 
 
 def _write(workspace: Workspace, answers: Answers, parts: Sequence[Offered]) -> Path:
@@ -106,7 +104,7 @@ def _write(workspace: Workspace, answers: Answers, parts: Sequence[Offered]) -> 
     return written
 
 
-def _answers(arguments: argparse.Namespace, parts: Sequence[Offered]) -> Answers:
+def _answers(arguments: declare.Arguments, parts: Sequence[Offered]) -> Answers:
     """Return what flags say, and what is asked for beside them."""
     is_asked = not arguments.base and output.can_ask()
     bases = [_asked_base(parts)] if is_asked else arguments.base
@@ -153,22 +151,13 @@ def _asked_base(parts: Sequence[Offered]) -> str:
     """Ask what the package does, and return the base for that; nothing is the answer of who wants to leave."""
     names = {part.name for part in parts if part.kind == BASE}
     choices = [(text, base) for text, bases in WORK.items() for base in (bases or ("",)) if not base or base in names]
-    for number, (text, base) in enumerate(choices, 1):
+    numbered = {str(number): base for number, (_, base) in enumerate(choices, 1)}
+    for number, (text, base) in zip(numbered, choices, strict=True):
         output.note(f"  {number}  {text}{f' ({base})' if base else ''}")
-
-    def fault(answer: str) -> str:
-        is_number = answer.isdigit() and 1 <= int(answer) <= len(choices)
-        return (
-            ""
-            if is_number or answer in names
-            else f"{answer!r} is neither a base nor a number from 1 to {len(choices)}"
-        )
-
-    answer = _asked("what it runs", fault)
-    base = choices[int(answer) - 1][1] if answer.isdigit() else answer
-    if answer and not base:
-        base = _asked("base", lambda name: new.fault_of_part(BASE, name, parts))
-    return base
+    wrong = f"is neither a base nor a number from 1 to {len(choices)}"
+    answer = _asked("what it runs", lambda text: "" if text in numbered or text in names else f"{text!r} {wrong}")
+    base = numbered.get(answer, answer)
+    return _asked("base", lambda name: new.fault_of_part(BASE, name, parts)) if answer and not base else base
 
 
 def _takes_storage(base: Offered, parts: Sequence[Offered]) -> bool:

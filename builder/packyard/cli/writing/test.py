@@ -8,7 +8,6 @@ With --quiet a check that passed has no row.
 
 from __future__ import annotations
 
-import argparse
 import os
 
 from packyard.cli import declare, output, workspaces
@@ -19,15 +18,14 @@ ROWS = Rows("check", "package, check, where, state, details, misfits", columns="
 EXAMPLE = "packyard test my-model --strict"
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
+def add_arguments(parser: declare.Parser) -> None:
     """Declare the verb's arguments."""
-    workspaces.add_names(parser)
-    declare.switch(parser, "--server", "ask the API server of kubectl's current context, by a dry run")
-    declare.switch(parser, "--strict", "exit with 1 where a check could not be made, too")
-    workspaces.add_argument(parser)
+    parser.switch("--server", "ask the API server of kubectl's current context, by a dry run")
+    parser.switch("--strict", "exit with 1 where a check could not be made, too")
+    workspaces.add_arguments(parser)
 
 
-def run(arguments: argparse.Namespace) -> int:
+def run(arguments: declare.Arguments) -> int:
     """Try each package and print a row for each check, then why checks failed."""
     workspace = workspaces.find(arguments)
     names = workspaces.names(arguments, workspace)

@@ -1,4 +1,4 @@
-"""What pods hold of other objects: the names and keys of claims, ConfigMaps and Secrets, wherever a pod has them.
+"""What objects hold of others: fields with names, and what pods have of claims, ConfigMaps and Secrets, with keys.
 
 env: [{valueFrom: {secretKeyRef: {name: bucket, key: id}}}]           Secret bucket, with the key id
 volumes: [{configMap: {name: run, items: [{key: a, path: b}]}}]       ConfigMap run, with the key a
@@ -9,9 +9,30 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
+from packyard.core.kubernetes.kinds import RBAC, TRAINER
 from packyard.core.kubernetes.lenient import Object, mapping, mappings, text
-from packyard.core.kubernetes.name_fields import HOLDERS
 from packyard.core.kubernetes.pods import Pod
+
+#: Mappings that hold the name of a kind in its core group, and the keys under which the name may stand.
+HOLDERS: Mapping[str, tuple[str, tuple[str, ...]]] = {
+    "configMapRef": ("ConfigMap", ("name",)),
+    "configMapKeyRef": ("ConfigMap", ("name",)),
+    "configMap": ("ConfigMap", ("name",)),
+    "secretRef": ("Secret", ("name",)),
+    "secretKeyRef": ("Secret", ("name",)),
+    "secret": ("Secret", ("secretName", "name")),
+    "persistentVolumeClaim": ("PersistentVolumeClaim", ("claimName",)),
+}
+#: Fields whose value is the name.
+NAMES = {"serviceAccountName": "ServiceAccount", "subdomain": "Service"}
+#: Mappings that hold a kind and a name, with the apiVersion that is meant where they have none.
+TYPED = {"roleRef": f"{RBAC}/v1", "runtimeRef": f"{TRAINER}/v1alpha1", "scaleTargetRef": "apps/v1"}
+#: What every cluster or every namespace has.
+ALWAYS_THERE = {
+    *(("ServiceAccount", "default"), ("ConfigMap", "kube-root-ca.crt"), ("Namespace", "default")),
+    ("ConfigMap", "istio-ca-root-cert"),  # where Istio is
+    ("Role", "extension-apiserver-authentication-reader"),  # in kube-system
+}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -13,26 +13,9 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from packyard.core.kubernetes import job_sets
+from packyard.core.kubernetes import job_sets, kinds
 from packyard.core.kubernetes.job_sets import JobSet
-from packyard.core.kubernetes.kinds import (
-    APPS,
-    ARGO,
-    BATCH,
-    CORE,
-    CUSTOM,
-    JOBSET,
-    KUBEFLOW,
-    LWS,
-    RBAC,
-    TRAINER,
-    Kind,
-    is_kind,
-    kind_of,
-    name_of,
-    names,
-    of,
-)
+from packyard.core.kubernetes.kinds import Kind, is_kind, kind_of, name_of, names, of
 from packyard.core.kubernetes.pods import Pod
 from packyard.core.yaml.document import walk
 from packyard.core.yaml.node import MappingNode, Node, Scalar
@@ -72,14 +55,14 @@ _FIELDS: Mapping[str, Form] = {
 }
 #: Kinds whose own name must be more than a subdomain, and what else it is used for.
 _KINDS: Mapping[Kind, tuple[Form, str]] = {
-    (CORE, "Namespace"): (LABEL, ""),
-    (CORE, "Service"): (_HOST, ""),
-    (BATCH, "Job"): (_SHORT, "a label of its pods"),
-    (JOBSET, "JobSet"): (_HOST, "with which the hosts of its pods begin"),
-    (LWS, "LeaderWorkerSet"): (_HOST, "which its Service has as well"),
-    (TRAINER, "TrainJob"): (_HOST, "which its JobSet has as well"),
-    (ARGO, "Workflow"): (_SHORT, "a label of its pods"),
-    **dict.fromkeys(of(RBAC, "Role", "ClusterRole", "RoleBinding", "ClusterRoleBinding"), (_SEGMENT, "")),
+    (kinds.CORE, "Namespace"): (LABEL, ""),
+    (kinds.CORE, "Service"): (_HOST, ""),
+    (kinds.BATCH, "Job"): (_SHORT, "a label of its pods"),
+    (kinds.JOBSET, "JobSet"): (_HOST, "with which the hosts of its pods begin"),
+    (kinds.LWS, "LeaderWorkerSet"): (_HOST, "which its Service has as well"),
+    (kinds.TRAINER, "TrainJob"): (_HOST, "which its JobSet has as well"),
+    (kinds.ARGO, "Workflow"): (_SHORT, "a label of its pods"),
+    **dict.fromkeys(of(kinds.RBAC, "Role", "ClusterRole", "RoleBinding", "ClusterRoleBinding"), (_SEGMENT, "")),
 }
 
 
@@ -124,7 +107,7 @@ def _names(root: MappingNode, found_pods: Sequence[Pod[MappingNode]]) -> Iterato
 
 
 def _labels(root: MappingNode) -> Iterator[Name]:
-    if kind_of(root) == CUSTOM:
+    if kind_of(root) == kinds.CUSTOM:
         return
     for node in walk(root):
         labels = node.mapping("metadata", "labels") if isinstance(node, MappingNode) else None
@@ -138,23 +121,23 @@ def _derived(root: MappingNode, name: Scalar) -> Iterator[Name]:
     spec = root.mapping("spec")
     if spec is None:
         return
-    if is_kind(root, BATCH, "Job") and spec.text("completionMode") == "Indexed":
+    if is_kind(root, kinds.BATCH, "Job") and spec.text("completionMode") == "Indexed":
         yield Name(name, "the host of a pod", LABEL, ("-", (spec.get("completions"), spec.get("parallelism"))))
-    elif is_kind(root, BATCH, "CronJob") or is_kind(root, ARGO, "CronWorkflow"):
+    elif is_kind(root, kinds.BATCH, "CronJob") or is_kind(root, kinds.ARGO, "CronWorkflow"):
         yield Name(name, f"a {root.text('kind').removeprefix('Cron')} of it", _SHORT, ("-9999999999",))
-    elif is_kind(root, JOBSET, "JobSet") and (subdomain := spec.scalar("network", "subdomain")):
+    elif is_kind(root, kinds.JOBSET, "JobSet") and (subdomain := spec.scalar("network", "subdomain")):
         yield Name(subdomain, "the Service of a JobSet", _HOST)
-    elif is_kind(root, APPS, "StatefulSet"):
+    elif is_kind(root, kinds.APPS, "StatefulSet"):
         yield Name(name, "the host of a pod", LABEL, ("-", (spec.get("replicas"),)))
         yield Name(name, "the label of a revision", LABEL, ("-9999999999",))
-    elif is_kind(root, LWS, "LeaderWorkerSet"):
+    elif is_kind(root, kinds.LWS, "LeaderWorkerSet"):
         # Each group has a StatefulSet of its workers; the name of their host is no longer than this.
         yield Name(name, "the label of a revision", LABEL, ("-", (spec.get("replicas"),), "-9999999999"))
-    elif is_kind(root, KUBEFLOW, "MPIJob"):
+    elif is_kind(root, kinds.KUBEFLOW, "MPIJob"):
         count = spec.find("mpiReplicaSpecs", "Worker", "replicas")
         yield Name(name, "the host of a worker", _HOST, ("-worker-", (count,)))
         yield Name(name, "the launcher's Job", _HOST, ("-launcher",))
-    elif is_kind(root, KUBEFLOW, "TFJob", "PyTorchJob"):
+    elif is_kind(root, kinds.KUBEFLOW, "TFJob", "PyTorchJob"):
         replicas = spec.mapping("tfReplicaSpecs") or spec.mapping("pytorchReplicaSpecs")
         for entry in replicas.entries if replicas else ():
             count = entry.value.get("replicas") if isinstance(entry.value, MappingNode) else None

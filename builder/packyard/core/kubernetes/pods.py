@@ -19,21 +19,8 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Generic, TypeVar
 
-from packyard.core.kubernetes.kinds import (
-    APPS,
-    ARGO,
-    BATCH,
-    CORE,
-    CUSTOM,
-    JOBSET,
-    KUBEFLOW,
-    LWS,
-    RAY,
-    TRAINER,
-    Kind,
-    group_of,
-    of,
-)
+from packyard.core.kubernetes import kinds
+from packyard.core.kubernetes.kinds import Kind, group_of, of
 from packyard.core.yaml.node import MappingNode, Scalar, SequenceNode
 
 #: Keys and indices, from an object down to a part of it.
@@ -49,25 +36,27 @@ _JOB_SETS = "spec/replicatedJobs/*/template/spec/template/spec"
 _RAY = ("headGroupSpec/template/spec", "workerGroupSpecs/*/template/spec")
 #: The pods of a kind; ``*`` stands for each field or item.
 PODS: Mapping[Kind, tuple[str, ...]] = {
-    (CORE, "Pod"): ("spec",),
-    (CORE, "PodTemplate"): ("template/spec",),
-    **dict.fromkeys(of(APPS, "DaemonSet", "Deployment", "ReplicaSet", "StatefulSet"), _TEMPLATE),
-    (BATCH, "Job"): _TEMPLATE,
-    (BATCH, "CronJob"): ("spec/jobTemplate/spec/template/spec",),
-    (KUBEFLOW, "MPIJob"): ("spec/mpiReplicaSpecs/*/template/spec",),
-    (KUBEFLOW, "PyTorchJob"): ("spec/pytorchReplicaSpecs/*/template/spec",),
-    (KUBEFLOW, "TFJob"): ("spec/tfReplicaSpecs/*/template/spec",),
-    (JOBSET, "JobSet"): (_JOB_SETS,),
-    (LWS, "LeaderWorkerSet"): tuple(f"spec/leaderWorkerTemplate/{role}Template/spec" for role in ("leader", "worker")),
-    **dict.fromkeys(of(TRAINER, "TrainingRuntime", "ClusterTrainingRuntime"), (f"spec/template/{_JOB_SETS}",)),
-    (RAY, "RayCluster"): tuple(f"spec/{group}" for group in _RAY),
-    (RAY, "RayJob"): (*(f"spec/rayClusterSpec/{group}" for group in _RAY), "spec/submitterPodTemplate/spec"),
-    (RAY, "RayService"): tuple(f"spec/rayClusterConfig/{group}" for group in _RAY),
+    (kinds.CORE, "Pod"): ("spec",),
+    (kinds.CORE, "PodTemplate"): ("template/spec",),
+    **dict.fromkeys(of(kinds.APPS, "DaemonSet", "Deployment", "ReplicaSet", "StatefulSet"), _TEMPLATE),
+    (kinds.BATCH, "Job"): _TEMPLATE,
+    (kinds.BATCH, "CronJob"): ("spec/jobTemplate/spec/template/spec",),
+    (kinds.KUBEFLOW, "MPIJob"): ("spec/mpiReplicaSpecs/*/template/spec",),
+    (kinds.KUBEFLOW, "PyTorchJob"): ("spec/pytorchReplicaSpecs/*/template/spec",),
+    (kinds.KUBEFLOW, "TFJob"): ("spec/tfReplicaSpecs/*/template/spec",),
+    (kinds.JOBSET, "JobSet"): (_JOB_SETS,),
+    (kinds.LWS, "LeaderWorkerSet"): tuple(
+        f"spec/leaderWorkerTemplate/{role}Template/spec" for role in ("leader", "worker")
+    ),
+    **dict.fromkeys(of(kinds.TRAINER, "TrainingRuntime", "ClusterTrainingRuntime"), (f"spec/template/{_JOB_SETS}",)),
+    (kinds.RAY, "RayCluster"): tuple(f"spec/{group}" for group in _RAY),
+    (kinds.RAY, "RayJob"): (*(f"spec/rayClusterSpec/{group}" for group in _RAY), "spec/submitterPodTemplate/spec"),
+    (kinds.RAY, "RayService"): tuple(f"spec/rayClusterConfig/{group}" for group in _RAY),
 }
 #: Where a kind of Argo has the ``spec`` of a Workflow.
 _WORKFLOWS: Mapping[Kind, str] = {
-    **dict.fromkeys(of(ARGO, "Workflow", "WorkflowTemplate", "ClusterWorkflowTemplate"), "spec"),
-    (ARGO, "CronWorkflow"): "spec/workflowSpec",
+    **dict.fromkeys(of(kinds.ARGO, "Workflow", "WorkflowTemplate", "ClusterWorkflowTemplate"), "spec"),
+    (kinds.ARGO, "CronWorkflow"): "spec/workflowSpec",
 }
 _ARGO_TEMPLATES = ("templateDefaults", "templates/*", "templates/*/steps/*/*/inline", "templates/*/dag/tasks/*/inline")
 _CONTAINERS = ("initContainers/*", "containers/*", "ephemeralContainers/*")
@@ -170,7 +159,10 @@ def knows(kind: Kind) -> bool:
 def are_known(root: Mapping[str, Any] | MappingNode) -> bool:
     """Say whether pods are made as they stand in an object, by what is known of its kind."""
     kind = group_of(_text(_get(root, "apiVersion"))), _text(_get(root, "kind"))
-    is_whole = kind in ((CORE, "List"), (TRAINER, "TrainJob"))  # whose items and overrides are what they are
+    is_whole = kind in (
+        (kinds.CORE, "List"),
+        (kinds.TRAINER, "TrainJob"),
+    )  # whose items and overrides are what they are
     return kind in PODS or kind in _WORKFLOWS or is_whole
 
 
@@ -189,7 +181,7 @@ def _find(value: Any, path: Path, chain: Chain[Any]) -> Iterator[Pod[Any]]:
     if _is_mapping(value):
         chain = (*chain, (path, value))
         kind = group_of(_text(_get(value, "apiVersion"))), _text(_get(value, "kind"))
-        if kind == CUSTOM or kind[0].endswith(_OF_POLICIES):  # which only look like objects
+        if kind == kinds.CUSTOM or kind[0].endswith(_OF_POLICIES):  # which only look like objects
             return
         if kind in PODS:
             yield from (Pod(end) for pattern in PODS[kind] for end in _follow(chain, pattern))

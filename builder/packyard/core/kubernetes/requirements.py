@@ -23,8 +23,8 @@ from dataclasses import dataclass
 
 from packyard.core.kubernetes import held, pod_security, pods
 from packyard.core.kubernetes.groups import definitions
+from packyard.core.kubernetes.held import ALWAYS_THERE
 from packyard.core.kubernetes.lenient import Object, mapping, mappings, name_of, text, type_of
-from packyard.core.kubernetes.name_fields import ALWAYS_THERE
 from packyard.core.kubernetes.pods import Pod
 
 

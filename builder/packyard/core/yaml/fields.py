@@ -5,7 +5,7 @@ Faults are gathered, each with file, line, column and path, and raised together 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from posixpath import dirname, join, relpath
 from typing import TYPE_CHECKING
 
@@ -72,10 +72,15 @@ class Fields:
     def expect_header(self, api_version: str, *kinds: str) -> str:
         """Ask for apiVersion and one of some kinds, and return the kind."""
         for key, allowed in (("apiVersion", (api_version,)), ("kind", kinds)):
-            value = self.text(key)
-            if value and value not in allowed:
-                self.fault(self.anything(key), key, f"must be {' or '.join(allowed)}, not {value!r}")
+            value = self.one_of(key, allowed)
         return value
+
+    def one_of(self, key: str, allowed: Sequence[str], default: str | None = None) -> str:
+        """Ask for a scalar that is one of some texts."""
+        text = self.text(key, default)
+        if text and text not in allowed:
+            self.fault(self.anything(key), key, f"must be {' or '.join(allowed)}, not {text!r}")
+        return text
 
     def text(self, key: str, default: str | None = None) -> str:
         """Ask for a scalar, as it is written; required, and not empty, unless there is a default."""

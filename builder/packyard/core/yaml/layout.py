@@ -133,8 +133,7 @@ def _key(entry: Entry) -> str:
 
 def _scalar(node: Scalar, indent: str) -> list[str]:
     """Return the lines of a scalar: the first goes behind its key, the others are indented already."""
-    if node.tag is not None:
-        raise InputError(node.problem("tags cannot be composed", "write the value without"))
+    _check(node)
     lexeme = _ANCHOR.sub("", node.lexeme, count=1)
     if node.style in "|>":
         first, *rest = _block(node, lexeme, indent)
@@ -158,6 +157,6 @@ def _block(node: Scalar, lexeme: str, indent: str) -> list[str]:
     return [header.rstrip(), *(indent + line[depth:] if line[depth:] else "" for line in lines)]
 
 
-def _check(node: Collection) -> None:
+def _check(node: Scalar | Collection) -> None:
     if node.tag is not None:
         raise InputError(node.problem("tags cannot be composed", "write the value without"))

@@ -7,8 +7,8 @@ from shlex import quote
 
 from packyard.core.bundle.required import Required
 from packyard.core.kubernetes import held, pods
+from packyard.core.kubernetes.held import ALWAYS_THERE
 from packyard.core.kubernetes.lenient import Object, mapping, mappings, name_of, text
-from packyard.core.kubernetes.name_fields import ALWAYS_THERE
 from packyard.running.doctor.facts import Facts, Name, Questions
 from packyard.running.doctor.finding import Finding, error, passed
 

@@ -18,8 +18,8 @@ from typing import NamedTuple, TypeAlias
 from markupsafe import Markup
 
 from packyard.core.kubernetes import held, pods
+from packyard.core.kubernetes.held import ALWAYS_THERE, HOLDERS, NAMES, TYPED
 from packyard.core.kubernetes.lenient import Object, labels_of, mapping, mappings, name_of, text
-from packyard.core.kubernetes.name_fields import ALWAYS_THERE, HOLDERS, NAMES, TYPED
 from packyard.core.kubernetes.selection import selects
 
 _MOST = 60  # objects that are drawn

@@ -16,7 +16,7 @@ from packyard.using.kustomize.generator import Generated
 from packyard.using.kustomize.references import FieldSpec
 from packyard.using.kustomize.replacement import Replacement
 from packyard.using.kustomize.selector import Identity
-from packyard.using.setters.krmfile import NAME as KRMFILE
+from packyard.using.setters.krmfile import KRMFILE
 
 #: A Krmfile's name and bytes.
 KrmfileData = tuple[str, bytes]

@@ -11,11 +11,9 @@ from packyard.core.bundle.manifest import ShippedUseCase
 from packyard.core.errors import InputError
 from packyard.core.kubernetes import kustomization
 from packyard.core.yaml.document import source_of
-from packyard.using.options.folder import NAME as OPTIONS
-from packyard.using.options.folder import description
+from packyard.using.options.folder import OPTIONS, description
 from packyard.using.setters.definition import Setter
-from packyard.using.setters.krmfile import EMPTY, parse_krmfile
-from packyard.using.setters.krmfile import NAME as KRMFILE
+from packyard.using.setters.krmfile import EMPTY, KRMFILE, parse_krmfile
 
 
 @dataclass(frozen=True, slots=True)

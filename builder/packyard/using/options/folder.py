@@ -11,7 +11,7 @@ from packyard.core.files import regular
 from packyard.core.files.tree import Tree
 from packyard.core.kubernetes import kustomization
 
-NAME = "options"
+OPTIONS = "options"
 #: The folder beside it of the programs that use cases share: Components, too.
 PROGRAMS = "programs"
 _WITH = "# packyard: with "
@@ -20,7 +20,7 @@ _WITH = "# packyard: with "
 def use_cases(top: str | os.PathLike[str]) -> Iterator[str]:
     """Yield every folder with a kustomization, from the top on, but no option or program, and no hidden folder."""
     for below, folders, files in Tree(Path(top)).walk():
-        folders[:] = (name for name in folders if name != NAME and not name.startswith("."))
+        folders[:] = (name for name in folders if name != OPTIONS and not name.startswith("."))
         folder = os.path.join(top, below) if below else os.fspath(top)
         names = kustomization.names(files.__contains__)
         if names and not _is_program(folder, names[0]):
@@ -30,7 +30,7 @@ def use_cases(top: str | os.PathLike[str]) -> Iterator[str]:
 def has_options(directory: Path) -> bool:
     """Say whether a use case's kustomization may have options enabled, by a search before a parse."""
     files = kustomization.there(directory)
-    return bool(files) and f"{NAME}/".encode() in regular.read(directory / files[0])
+    return bool(files) and f"{OPTIONS}/".encode() in regular.read(directory / files[0])
 
 
 def needed(data: bytes) -> list[str]:

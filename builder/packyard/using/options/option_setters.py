@@ -17,8 +17,7 @@ from packyard.using.options.folder import has_options
 from packyard.using.options.options import Options, find
 from packyard.using.setters import packages
 from packyard.using.setters.definition import Setter
-from packyard.using.setters.krmfile import NAME as KRMFILE
-from packyard.using.setters.krmfile import Krmfile
+from packyard.using.setters.krmfile import KRMFILE, Krmfile
 from packyard.using.setters.listing import ListedSetter, choices, list_setters, tagged
 from packyard.using.setters.packages import PackageFiles, all_below, find_packages, read_krmfile, read_package
 
@@ -62,7 +61,9 @@ def read_options(directory: Path) -> list[OptionSetters]:
 
 def read_enabled(directory: Path) -> list[OptionSetters]:
     """Return the options that a use case has enabled."""
-    return [option for option in read_options(directory) if option.is_enabled] if has_options(directory) else []
+    options = find(directory)
+    listed = _read(options, options.enabled) if options and has_options(directory) else ()
+    return [option for option in listed if option.is_enabled]
 
 
 def list_choices(directory: Path) -> dict[str, list[str]]:

@@ -30,7 +30,7 @@ from packyard.core.yaml.node import Document, Item, MappingNode, Scalar, Sequenc
 from packyard.core.yaml.proof import apply_to_file
 from packyard.core.yaml.splice import change, remove
 from packyard.core.yaml.values import listed
-from packyard.using.options.folder import NAME, PROGRAMS, needed
+from packyard.using.options.folder import OPTIONS, PROGRAMS, needed
 
 _COMPONENTS, _RESOURCES = "components", "resources"
 _LONGEST = 1 << 20  # bytes of an option's kustomization
@@ -160,7 +160,7 @@ def find(directory: Path) -> Options | None:
     for folder in paths.above(os.path.realpath(directory)):
         if not paths.is_inside(folder, package):
             break
-        options = f"{folder}/{NAME}"
+        options = f"{folder}/{OPTIONS}"
         if os.path.islink(options):
             message = f"is a link to {os.path.realpath(options)}; a package must not contain links"
             raise InputError(Problem(message, file=options))
@@ -181,7 +181,7 @@ def package_of(directory: Path) -> str:
     if os.path.lexists(f"{root}/{paths.MANIFEST}"):
         return root
     above = islice(paths.above(os.path.realpath(directory)), _HIGHEST)
-    places = ((folder, f"{folder}/{name}") for folder in above for name in (NAME, PROGRAMS))
+    places = ((folder, f"{folder}/{name}") for folder in above for name in (OPTIONS, PROGRAMS))
     return next((folder for folder, place in places if os.path.isdir(place) and not os.path.islink(place)), root)
 
 

@@ -17,7 +17,7 @@ from packyard.core.files import filenames
 from packyard.core.files.steps import StepLog
 from packyard.core.files.tree import Tree
 from packyard.using.options import options
-from packyard.using.options.folder import NAME, description
+from packyard.using.options.folder import OPTIONS, description
 from packyard.using.options.options import Options
 
 #: Builds what the components of a use case's kustomization change, given its bytes, and returns how many objects each
@@ -139,7 +139,7 @@ def _find(directory: Path, names: Sequence[str]) -> tuple[Options, Sequence[str]
     """Return the options of a use case, and which of some are off and which are on; refuse what is no option."""
     here = options.find(directory)
     if here is None:
-        raise InputError(Problem(f"there is no folder {NAME}/ above it, in its package", file=str(directory)))
+        raise InputError(Problem(f"there is no folder {OPTIONS}/ above it, in its package", file=str(directory)))
     distinct = dict.fromkeys(names)
     off = [name for name in distinct if name not in here.enabled]
     refuse(problem for name in off if (problem := _unknown(here, name)))

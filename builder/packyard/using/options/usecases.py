@@ -22,7 +22,7 @@ from packyard.core.files import paths
 from packyard.core.files.tree import Tree
 from packyard.core.kubernetes import kustomization
 from packyard.using.options import folder as folders
-from packyard.using.setters.krmfile import NAME
+from packyard.using.setters.krmfile import KRMFILE
 from packyard.using.setters.packages import KPTFILE, all_below
 
 _MOST = 12  # named in a message
@@ -116,9 +116,9 @@ def _lacking(directory: Path) -> tuple[str, list[str], str]:
         packages = sorted(os.path.normpath(f"{directory}/{path}") for path in all_below(tree))
         typed = quote(str(directory))
         remedy = f"packyard cfg init {typed} makes one, packyard cfg create-setter {typed} NAME VALUE a setter"
-        lost = shipped.lost(directory, NAME)
-        return f"has no {NAME}", packages, lost.hint if lost else remedy
-    if any(map(tree.has, (NAME, KPTFILE))):
+        lost = shipped.lost(directory, KRMFILE)
+        return f"has no {KRMFILE}", packages, lost.hint if lost else remedy
+    if any(map(tree.has, (KRMFILE, KPTFILE))):
         use_cases = sorted(map(os.path.normpath, folders.use_cases(directory)))
         remedy = "write one that lists the files under resources:, as kustomize create --autodetect does"
         return f"has no {kustomization.FILE}", use_cases, remedy

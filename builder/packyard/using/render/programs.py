@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import shutil
 import tempfile
-from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
 from packyard.core.errors import InputError, Problem, UnavailableError
 from packyard.core.work import process
-from packyard.using.render import reached
+from packyard.using.render import directories
 
 _MOST = 256 * 1024 * 1024  # bytes that a program may print
 #: Program and verb, the preferred first.
@@ -30,17 +29,17 @@ class Program:
         """kustomize or kubectl."""
         return self.file.name
 
-    def build(self, directory: Path, *, env: Mapping[str, str] | None = None) -> bytes:
-        """Build a directory and return the YAML that the program prints; ``env`` is its environment, if not ours.
+    def build(self, directory: Path) -> bytes:
+        """Build a directory and return the YAML that the program prints.
 
         Raises `InputError` with the program's words where it refuses, or before it is started where it would read too
         much, `UnavailableError` where it does not run or does not end.
         """
-        list(reached.folders(directory, reached.budget(directory)))
+        list(directories.folders(directory, directories.budget(directory)))
         command = [str(self.file.absolute()), self.verb, str(directory.absolute())]
         try:
             with tempfile.TemporaryDirectory(prefix="packyard-") as empty:
-                outcome = process.run(command, folder=Path(empty), env=env, seconds=self.seconds, most=_MOST)
+                outcome = process.run(command, folder=Path(empty), env=None, seconds=self.seconds, most=_MOST)
         except UnavailableError as error:
             hint = f"type {self.name} {self.verb} {directory} to see what it does"
             raise UnavailableError(

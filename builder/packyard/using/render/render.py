@@ -18,14 +18,14 @@ from packyard.core.yaml.node import Source
 from packyard.using.kustomize import builtin
 from packyard.using.kustomize.supported import Budget
 from packyard.using.options.option_setters import OptionSetters, read_enabled
-from packyard.using.render import programs, reached
+from packyard.using.render import directories, programs
 from packyard.using.setters.check import is_refused
 from packyard.using.setters.definition import Setter
-from packyard.using.setters.krmfile import NAME, Krmfile
+from packyard.using.setters.krmfile import KRMFILE, Krmfile
 from packyard.using.setters.refusal import explain
 from packyard.using.setters.rules import rule
 
-_PARSED = (NAME, *kustomization.NAMES)  # which say so themselves
+_PARSED = (KRMFILE, *kustomization.NAMES)  # which say so themselves
 _MOST_READ = 1 << 20  # bytes of a file that is looked at for markers: a ConfigMap cannot hold more
 
 
@@ -40,9 +40,9 @@ class Inputs:
     @classmethod
     def read(cls, directory: Path) -> Inputs:
         """Read each Krmfile once; files that a merge left undecided are refused, in whatever language they are."""
-        budget = reached.budget(directory)
-        folders = list(reached.folders(directory, budget))
-        refuse(lost for folder in folders if (lost := shipped.lost(folder, NAME)))
+        budget = directories.budget(directory)
+        folders = list(directories.folders(directory, budget))
+        refuse(lost for folder in folders if (lost := shipped.lost(folder, KRMFILE)))
         refuse(_unmerged(folders))
         return cls(directory, _krmfiles(folders, budget), read_enabled(directory))
 
@@ -85,7 +85,7 @@ class Inputs:
         return str(self.directory if self._is_here(setter) else Path(setter.file).parent)
 
     def _is_here(self, setter: Setter) -> bool:
-        return setter.file == str(self.directory / NAME) or any(setter.name in item.setters for item in self.options)
+        return setter.file == str(self.directory / KRMFILE) or any(setter.name in item.setters for item in self.options)
 
 
 def render(directory: Path, *, path: str, inputs: Inputs | None = None, command: str = "") -> bytes:
@@ -124,7 +124,7 @@ def _broken_of(options: Sequence[OptionSetters]) -> Iterator[Problem]:
 
 
 def _krmfiles(folders: Sequence[Path], budget: Budget) -> list[Krmfile]:
-    files = [folder / NAME for folder in folders]
+    files = [folder / KRMFILE for folder in folders]
     return [Krmfile(Source(str(file), budget.read(file))) for file in files if regular.is_file(file)]
 
 

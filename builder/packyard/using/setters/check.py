@@ -4,23 +4,34 @@ What kustomize 3.8.7 refuses is refused, and what it admits but for what is ``st
 
 RUN_NAME=      a value that is emptied is checked like any other, and a required setter cannot be emptied
 CPUS 8 9       a setter that is no list takes one value
-WORKERS=010    numbers are decimal digits
+WORKERS=010    numbers are decimal digits: some readers of YAML take this for 8, others for 10, others for a text
 NFS_PATH=null  without a type, pattern, length and format hold too: kustomize reads null and 5 as YAML and asks none
 """
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import NamedTuple
+from contextlib import suppress
+from typing import NamedTuple, TypeGuard
 
 from packyard.core.errors import shown
 from packyard.core.yaml.values import implicit_type, scalar_value
-from packyard.using.setters import numbers
 from packyard.using.setters.definition import Setter, full_type
-from packyard.using.setters.numbers import is_number
 
+WHOLE = re.compile(r"0|-?[1-9][0-9]*")
+_DECIMAL = re.compile(r"-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][-+]?[0-9]+)?")
+_LABEL = r"[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?"
+_HOST = rf"(?i:(?=.{{1,253}}\Z){_LABEL}(\.{_LABEL})*)"
 _BOUNDS = ("maximum", "minimum", "multipleOf")
+
+
+def is_number(value: object) -> TypeGuard[int | float]:
+    """Say whether a keyword's value is a number that others can be compared with."""
+    if isinstance(value, bool):
+        return False
+    return isinstance(value, int) or (isinstance(value, float) and math.isfinite(value))
 
 
 def _is_count(value: object) -> bool:
@@ -163,7 +174,7 @@ def _of_text(text: str, schema: Mapping[str, object]) -> Iterator[Breach]:
             matches = False
         if not matches:
             yield Breach("pattern", pattern)
-    if not _has_format(text, schema):
+    if not _has_format(text, str(schema.get("format"))):
         yield Breach("format", schema["format"], strict=not text)
 
 
@@ -175,12 +186,17 @@ def _of_size(size: int, schema: Mapping[str, object], unit: str) -> Iterator[Bre
         yield Breach(f"min{unit}", least)
 
 
-def _has_format(text: str, schema: Mapping[str, object]) -> bool:
-    if "format" not in schema:
+def _has_format(text: str, name: str) -> bool:
+    """Say whether a text has a format, as kustomize checks it; one that is not known admits everything."""
+    if name == "hostname":
+        return re.fullmatch(_HOST, text) is not None
+    if name not in ("ipv4", "ipv6"):
         return True
-    from packyard.using.setters import formats  # not all definitions have a format
+    import ipaddress  # slow to import, and seldom asked for
 
-    return formats.admits(str(schema["format"]), text)
+    with suppress(ValueError):
+        return ipaddress.ip_address(text).version == int(name[-1])
+    return False
 
 
 def _of_number(value: float, schema: Mapping[str, object]) -> Iterator[Breach]:
@@ -190,16 +206,23 @@ def _of_number(value: float, schema: Mapping[str, object]) -> Iterator[Breach]:
         if is_beyond or (exclusive and value == bound):
             yield Breach(key, bound)
     step = schema.get("multipleOf")
-    if is_number(step) and (step <= 0 or not numbers.is_multiple(value, step)):
+    if is_number(step) and (step <= 0 or not _is_multiple(value, step)):
         yield Breach("multipleOf", step)
+
+
+def _is_multiple(value: float, step: float) -> bool:
+    """Say whether a number is a multiple of another, as both are written: 0.3 is one of 0.1."""
+    from fractions import Fraction  # slow to import, and seldom asked for
+
+    return math.isfinite(value) and Fraction(repr(value)) % Fraction(repr(step)) == 0
 
 
 def _form(types: Sequence[str], schema: Mapping[str, object]) -> re.Pattern[str] | None:
     """Return how a number of this type is written; None where the value is a text."""
     if types == ["integer"]:
-        return numbers.WHOLE
+        return WHOLE
     has_numbers = "number" in types or "integer" in types or (not types and any(key in schema for key in _BOUNDS))
-    return numbers.DECIMAL if has_numbers and "string" not in types else None
+    return _DECIMAL if has_numbers and "string" not in types else None
 
 
 def _of_list(values: Sequence[str], schema: Mapping[str, object]) -> Iterator[Breach]:

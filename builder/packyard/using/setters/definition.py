@@ -134,14 +134,16 @@ class Definitions:
             return self.substitutions.get(reference.name)
         return None
 
-    def expand(self, substitution: Substitution) -> str:
-        """Return the text that a substitution yields now.
+    def expand(self, definition: Setter | Substitution) -> str:
+        """Return the text that a setter has here, or that a substitution yields now.
 
         Raises `InputError` where a marker refers to nothing, for a substitution that contains itself or too many others
         within one another, and for a text that is too long.
         """
-        text = self._resolve(substitution).text
-        self._count(substitution, len(text))
+        if isinstance(definition, Setter):
+            return self.setters[definition.name].text
+        text = self._resolve(definition).text
+        self._count(definition, len(text))
         return text
 
     def setters_of(self, definition: Setter | Substitution) -> frozenset[str]:

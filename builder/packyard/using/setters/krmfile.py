@@ -29,7 +29,7 @@ from packyard.core.yaml.values import is_null, to_value
 from packyard.using.setters.comment import SETTER_PREFIX, SUBSTITUTION_PREFIX, parse_ref
 from packyard.using.setters.definition import Definitions, Setter, Substitution
 
-NAME = "Krmfile"
+KRMFILE = "Krmfile"
 #: One that defines nothing: the very bytes of kustomize 3.8.7.
 EMPTY = b"apiVersion: config.k8s.io/v1alpha1\nkind: Krmfile"
 

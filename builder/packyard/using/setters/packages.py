@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from packyard.core.errors import InputError, Problem
 from packyard.core.files.tree import Tree
 from packyard.core.yaml.document import source_of
-from packyard.using.setters.krmfile import NAME, Krmfile
+from packyard.using.setters.krmfile import KRMFILE, Krmfile
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -38,7 +38,7 @@ class PackageFiles(NamedTuple):
     krmfile: bytes
     resources: Mapping[str, bytes]
     where: str = ""
-    name: str = NAME
+    name: str = KRMFILE
 
     @property
     def is_of_kustomize(self) -> bool:
@@ -66,9 +66,9 @@ def read_krmfile(package: PackageFiles) -> Krmfile:
 def own_setters(directory: Path) -> Mapping[str, Setter]:
     """Return the setters of a use case, by its Krmfile alone; none where it has none, or is gone."""
     tree = Tree(directory)
-    if not (directory.is_dir() and tree.has(NAME)):
+    if not (directory.is_dir() and tree.has(KRMFILE)):
         return {}
-    return Krmfile(source_of(tree.read(NAME), tree.prefix + NAME)).definitions.setters
+    return Krmfile(source_of(tree.read(KRMFILE), tree.prefix + KRMFILE)).definitions.setters
 
 
 def find_packages(tree: Tree, *, recursive: bool, kpt: bool = False) -> list[str]:
@@ -80,16 +80,16 @@ def find_packages(tree: Tree, *, recursive: bool, kpt: bool = False) -> list[str
     """
     if not tree.root_dir.is_dir():
         raise InputError(Problem("is not a directory", file=str(tree.root_dir)))
-    paths = _find(tree, (NAME, KPTFILE) if kpt else (NAME,), recursive=recursive)
+    paths = _find(tree, (KRMFILE, KPTFILE) if kpt else (KRMFILE,), recursive=recursive)
     if not paths:
         hint = "no directory below has one" if recursive else "-R looks below"
-        raise InputError(Problem(f'unable to find "{NAME}" in package "{tree.root_dir}"', hint=hint))
+        raise InputError(Problem(f'unable to find "{KRMFILE}" in package "{tree.root_dir}"', hint=hint))
     return paths
 
 
 def all_below(tree: Tree) -> list[str]:
     """Return a directory that is a package, by a Krmfile or a Kptfile, or else all packages below it."""
-    marks = (NAME, KPTFILE)
+    marks = (KRMFILE, KPTFILE)
     return _find(tree, marks, recursive=not any(map(tree.has, marks)))
 
 
@@ -99,7 +99,7 @@ def _find(tree: Tree, marks: Sequence[str], *, recursive: bool) -> list[str]:
     holders = [
         folder for folder, folders, files in tree.walk() if any(mark in files or mark in folders for mark in marks)
     ]
-    return sorted(holders, key=lambda folder: walk_key(f"{folder}/{NAME}" if folder else NAME))
+    return sorted(holders, key=lambda folder: walk_key(f"{folder}/{KRMFILE}" if folder else KRMFILE))
 
 
 def walk_key(path: str) -> list[bytes]:
@@ -114,7 +114,7 @@ def read_package(tree: Tree, package: str, where: str | None = None) -> PackageF
     """
     prefix = f"{package}/" if package else ""
     where = tree.prefix + prefix if where is None else where
-    name = KPTFILE if tree.has(prefix + KPTFILE) and not tree.has(prefix + NAME) else NAME
+    name = KPTFILE if tree.has(prefix + KPTFILE) and not tree.has(prefix + KRMFILE) else KRMFILE
     definitions = tree.read(prefix + name)
     below_too = name == KPTFILE and DEFINITIONS not in definitions
     return PackageFiles(definitions, read_resources(tree, package, below_too=below_too), where, name=name)
@@ -124,7 +124,7 @@ def read_resources(tree: Tree, package: str, *, below_too: bool = False) -> dict
     """Read the resource files of a directory, which need not be a package; ``below_too`` those of packages below it."""
     prefix = f"{package}/" if package else ""
     ignores = _read_ignore(tree, f"{prefix}.krmignore")
-    kpt = tree.has(prefix + KPTFILE) and not tree.has(prefix + NAME)
+    kpt = tree.has(prefix + KPTFILE) and not tree.has(prefix + KRMFILE)
     resources: dict[str, bytes] = {}
     for folder, folders, files in tree.walk(package):
         below = "" if folder == package else folder.removeprefix(prefix) + "/"
@@ -141,7 +141,7 @@ def read_resources(tree: Tree, package: str, *, below_too: bool = False) -> dict
 
 def _is_package(tree: Tree, prefix: str, kpt: bool) -> bool:
     """Say whether a folder below a package of kpt, or of kustomize, is a package of its own."""
-    if tree.has(prefix + NAME):
+    if tree.has(prefix + KRMFILE):
         return True
     if kpt:
         return tree.has(prefix + KPTFILE)

@@ -8,6 +8,7 @@ And what is wrong with a definition itself, for those who write it.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 from shlex import quote
 
@@ -15,15 +16,21 @@ from packyard.core.bundle import address
 from packyard.core.errors import PackyardError, Problem, shown
 from packyard.core.yaml.node import Entry, MappingNode, Node
 from packyard.core.yaml.values import scalar_value
-from packyard.using.setters import check, numbers, patterns, regexp
-from packyard.using.setters.check import is_refused
+from packyard.using.setters import check, patterns, regexp
+from packyard.using.setters.check import is_number, is_refused
 from packyard.using.setters.definition import Setter
-from packyard.using.setters.formats import FORMATS
-from packyard.using.setters.numbers import is_number
 
 _WORDS = {"integer": "a whole number", "number": "a number", "boolean": "true or false", "string": "a text"}
+#: What each format admits, behind "that".
+_FORMATS = {
+    "hostname": "is the name of a host",
+    "ipv4": "is an IPv4 address",
+    "ipv6": "is an IPv6 address",
+}
 _MOST_ITEMS = 10  # shown in a message
 _LARGEST = (1 << 63) - 1  # whole number of 64 bits
+_MOST_DIGITS = 19  # of it
+_LONGEST_MEANT = 40  # characters of what may have been meant for a number
 
 
 def refusal(setter: Setter, texts: Sequence[str]) -> str:
@@ -57,7 +64,7 @@ def _say(setter: Setter, texts: Sequence[str]) -> str:
         return f"{setter.name} needs a value: {describe(setter)}"
     values = [shown(text, quoted=True) for text in texts[:_MOST_ITEMS]] + ["…"] * (len(texts) > _MOST_ITEMS)
     takes = describe(setter)
-    large = any(map(numbers.is_too_large, texts)) and "maximum" not in setter.schema
+    large = any(map(_is_too_large, texts)) and "maximum" not in setter.schema
     form = " in decimal digits" if keywords == {"decimal"} else ""
     form += f" of at most {_LARGEST}" if large and "integer" in check.types_of(setter.schema) else ""
     return f"{setter.name} takes {takes}{form}, not {', '.join(values)}"
@@ -68,10 +75,36 @@ def _hint(setter: Setter, texts: Sequence[str], where: str, typed: str) -> str:
     begin = _begin(where, typed)
     if not any(texts) and not typed and _can_be_taken_back(setter, where):
         return f"to go back to the shipped value: {begin} --unset {setter.name}"
-    meant = [numbers.whole_number(text) or text for text in texts]
+    meant = [_whole_number(text) or text for text in texts]
     if meant != list(texts) and not is_refused(setter, meant):
         return f"did you mean: {begin} {' '.join(f'{setter.name}={quote(text)}' for text in meant)}"
     return command(setter, where, typed)
+
+
+def _is_too_large(text: str) -> bool:
+    """Say whether a text is a whole number that no field of Kubernetes can hold."""
+    return check.WHOLE.fullmatch(text) is not None and len(text.lstrip("-")) >= _MOST_DIGITS
+
+
+def _whole_number(text: str) -> str:
+    """Return the whole number that a text was probably meant to be, in decimal digits; an empty text for others.
+
+    ``010``, ``1e1``, ``0xa``, ``1_0``, ``10.0`` and ``+10`` are 10.
+    """
+    digits = text.strip()
+    if len(digits) > _LONGEST_MEANT or not digits.isascii():
+        return ""
+    with suppress(ValueError):
+        return str(int(digits, 0))
+    from decimal import Decimal, InvalidOperation  # slow to import, and only refusals need it
+
+    try:
+        number = Decimal(digits)
+    except InvalidOperation:
+        return ""
+    if not number.is_finite() or number.adjusted() >= _MOST_DIGITS or number != number.to_integral_value():
+        return ""
+    return str(int(number))
 
 
 def _begin(where: str, typed: str) -> str:
@@ -102,8 +135,8 @@ def command(setter: Setter, where: str, typed: str = "") -> str:
 
 def _examples(setter: Setter) -> Iterator[str | None]:
     """Yield values that a definition may admit, the author's own before those that its keywords name."""
-    words, choices = patterns.words(setter.schema), setter.schema.get("enum")
-    yield from (setter.example, setter.default, setter.value, words.example if words else "")
+    choices = setter.schema.get("enum")
+    yield from (setter.example, setter.default, setter.value, patterns.example(setter.schema))
     yield from (*setter.enum_values, *patterns.choices(setter.schema))
     yield from map(str, choices if isinstance(choices, list) else ())
     yield from (str(setter.schema[key]) for key in ("minimum", "maximum") if key in setter.schema)
@@ -130,9 +163,8 @@ def _describe(schema: Mapping[str, object]) -> str:
         unread = "string" not in check.types_of(schema) and any(map(_is_read_as_other, choices))
         return listed + ", which needs 'type: string' in its definition" * unread
     size = _range(schema.get("minLength"), schema.get("maxLength"), "character")
-    pattern_words = patterns.words(schema)
-    if pattern_words:
-        return pattern_words.takes + f", {size}" * bool(size)
+    if pattern_words := patterns.words(schema):
+        return pattern_words + f", {size}" * bool(size)
     words = " or ".join(_WORDS.get(kind, kind) for kind in check.types_of(schema)) or "a text"
     clauses = " and ".join(f"that {clause}" for clause in _clauses(schema))
     return " ".join(filter(None, [words, f"of {size}" if size else "", *_bounds(schema), clauses]))
@@ -172,8 +204,8 @@ def _clauses(schema: Mapping[str, object]) -> Iterator[str]:
     if is_number(schema.get("multipleOf")):
         yield f"is a multiple of {schema['multipleOf']}"
     form = schema.get("format")
-    if isinstance(form, str) and form in FORMATS:
-        yield FORMATS[form][1]
+    if isinstance(form, str) and form in _FORMATS:
+        yield _FORMATS[form]
     if isinstance(schema.get("pattern"), str):
         yield "has the form that its definition asks for"
 

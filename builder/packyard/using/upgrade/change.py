@@ -1,12 +1,24 @@
-"""One difference between two packages."""
+"""One difference between two packages, and what differs in words: each in a sentence, or one for each kind of change.
+
+parameter WORKERS: default 2 → 4                            parameter WORKERS: default 2 → 4
+Job run: spec.completions 2 → 4 (by WORKERS)                2 fields changed: Job
+Job run: spec.parallelism 2 → 4 (by WORKERS)
+"""
 
 from __future__ import annotations
 
+import json
+from collections.abc import Sequence
 from dataclasses import dataclass
+
+from packyard.core.errors import shown
+from packyard.core.yaml.strict import read_plain
 
 #: What a directory with a kustomization is called, by its kind, in a package and in a library.
 PARTS = {"Component": ("option", "overlay"), "Kustomization": ("use case", "base")}
 _PART_WORDS = tuple(word for words in PARTS.values() for word in words)
+_WORDS = {"setter": "parameter"}  # of users
+_LONGEST = 80  # characters of a value
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -39,3 +51,69 @@ class Change:
             return False
         adds_required = self.change == "added" and self.after is None
         return adds_required or self.path == "type" or (self.path == "required" and self.after is True)
+
+
+def sentences_of(changes: Sequence[Change]) -> list[str]:
+    """Return a sentence for each change."""
+    return [f"{_mark(change)}{_sentence(change)}" for change in changes]
+
+
+def summary_of(changes: Sequence[Change]) -> list[str]:
+    """Return a sentence for each kind of change; of objects only the kinds are named."""
+    kinds: dict[tuple[str, ...], list[Change]] = {}
+    for change in changes:
+        how = "changed" if change.path else change.change
+        if change.path and change.is_breaking:
+            how = "now required" if change.path == "required" else f"changed their {change.path}"
+        kinds.setdefault((_mark(change), change.what, how, change.note), []).append(change)
+    listed = []
+    for (mark, what, how, note), alike in sorted(kinds.items(), key=lambda item: not item[0][0]):
+        if len(alike) == 1 and what not in ("field", "object"):
+            listed.append(f"{mark}{_sentence(alike[0])}")
+            continue
+        of_kind = what in ("field", "object")
+        names = dict.fromkeys(change.name.partition(" ")[0] if of_kind else change.name for change in alike)
+        noun = _WORDS.get(what, what)
+        counted = f"{mark}{len(alike)} {noun}{'s' * (len(alike) > 1)} {how}: {', '.join(names)}"
+        listed.append(counted + (f" ({note})" if note else ""))
+    return listed
+
+
+def _mark(change: Change) -> str:
+    return "BREAKING: " if change.is_breaking else ""
+
+
+def _sentence(change: Change) -> str:
+    """Say what differs."""
+    word = "" if change.what in ("object", "field") else _WORDS.get(change.what, change.what)
+    subject = " ".join(filter(None, (word, change.name)))
+    if change.path == "required":
+        return f"{subject}: {'now' if change.after else 'no longer'} required"
+    if change.path:
+        by = f" (by {change.setter})" if change.setter and change.change != "bound" else ""
+        return f"{subject}: {change.path} {_values(change)}{by}"
+    if change.what == "setter" and change.change == "added":
+        default = "to be set" if change.after is None else f"default {_value(change, change.after)}"
+        return f"{subject} added, {default}"
+    return f"{subject} {change.change}" + (f": {change.note}" if change.note else "")
+
+
+def _values(change: Change) -> str:
+    before, after = (_value(change, value) for value in (change.before, change.after))
+    if change.change == "bound":
+        if change.after is None:
+            return f"is no longer set by {before}"
+        return f"is set by {after} now" + ("" if change.before is None else f", and no longer by {before}")
+    if change.change in ("added", "removed"):
+        return f"{change.change}: {after if change.change == 'added' else before}"
+    return f"{'in another order: ' if change.change == 'reordered' else ''}{before} → {after}"
+
+
+def _value(change: Change, value: object) -> str:
+    """Write a value; that of a field is in quotes where the text could be taken for something else."""
+    if change.what != "field" and value is None:
+        return "none"
+    if isinstance(value, str) and value and (change.what != "field" or read_plain(value) == value):
+        return shown(value)
+    shown_value = json.dumps(value, ensure_ascii=False)
+    return shown_value if len(shown_value) <= _LONGEST else shown_value[:_LONGEST] + "…"

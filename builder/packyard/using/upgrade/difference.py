@@ -11,6 +11,7 @@ the same are not read. What cannot be read as YAML is compared as a file, with t
 
 from __future__ import annotations
 
+import json
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
@@ -24,13 +25,18 @@ from packyard.core.files.paths import WORKSPACE
 from packyard.core.kubernetes import kustomization
 from packyard.core.yaml import aliases
 from packyard.core.yaml.document import source_of
-from packyard.using.setters.krmfile import NAME as KRMFILE
-from packyard.using.upgrade import definition_changes, field_changes, object_pairs
+from packyard.using.setters.definition import Setter, full_type
+from packyard.using.setters.krmfile import KRMFILE, Krmfile
+from packyard.using.setters.rules import rule
+from packyard.using.upgrade import field_changes, object_pairs
 from packyard.using.upgrade.change import PARTS, Change
 from packyard.using.upgrade.object_pairs import Document
 
 Files = Mapping[str, bytes]
+#: Kind and name of a definition, and what is stated of it that matters to those who use it.
+Stated = dict[tuple[str, str], Mapping[str, object]]
 
+_IS_SET = "isSet"
 _YAML = (".yaml", ".yml", "/Kustomization")
 
 
@@ -104,7 +110,7 @@ def _statements(before: Files, after: Files, paths: Sequence[str], is_library: b
             defaults = [(facts or {}).get("default") for facts in (was, now)]
             yield replace(change, change=_change(was, now), before=defaults[0], after=defaults[1])
         else:
-            for path, former, present in definition_changes.compare(was, now):
+            for path, former, present in _differing(was, now):
                 yield replace(change, path=path, before=former, after=present)
 
 
@@ -114,7 +120,37 @@ def _stated(data: bytes, path: str, is_library: bool) -> dict[tuple[str, str, st
         use_cases = Manifest.parse(data).use_cases.items()
         return {(where, "requirement", name): {} for where, use_case in use_cases for name in use_case.requires}
     where = "" if is_library else dirname(path)
-    return {(where, *key): facts for key, facts in definition_changes.read(data, path).items()}
+    return {(where, *key): facts for key, facts in _definitions(data, path).items()}
+
+
+def _definitions(data: bytes, name: str) -> Stated:
+    """Return what a Krmfile defines; a setter's ``default`` is None where a value has to be set."""
+    krmfile = Krmfile(source_of(data, name))
+    stated: Stated = {("setter", name): _setter(setter) for name, setter in krmfile.definitions.setters.items()}
+    for name, substitution in krmfile.definitions.substitutions.items():
+        values = {marker: reference.name if reference else None for marker, reference in substitution.markers}
+        stated["substitution", name] = {"pattern": substitution.pattern, "values": values}
+    return stated | {("rule", row.text): {"message": row.message} for row in rule.read(krmfile.root)}
+
+
+def _differing(before: Mapping[str, object], after: Mapping[str, object]) -> Iterator[tuple[str, object, object]]:
+    """Yield what differs in what is stated of one definition, before and after; the ``value`` is what somebody set."""
+    for key in sorted({*before, *after} - {_IS_SET}):
+        if before.get(key) != after.get(key):
+            is_set = key == "default" and (before.get(_IS_SET) or after.get(_IS_SET))
+            yield "value" if is_set else key, before.get(key), after.get(key)
+
+
+def _setter(setter: Setter) -> Mapping[str, object]:
+    return {
+        **json.loads(json.dumps(setter.schema, default=str), parse_constant=str),  # NaN is not JSON
+        "type": full_type(setter.type) or None,
+        "description": setter.description or None,
+        "enumValues": dict(setter.enum_values) or None,
+        "required": setter.required,
+        "default": None if setter.must_be_set else setter.shown,
+        _IS_SET: setter.is_set,
+    }
 
 
 def _contents(before: Files, after: Files, folder: str, paths: Sequence[str]) -> Iterator[Change]:

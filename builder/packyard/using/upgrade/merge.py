@@ -22,10 +22,10 @@ from packyard.core.bundle.manifest import Manifest
 from packyard.core.errors import InputError, Problem, on_one_line, shown
 from packyard.core.kubernetes import kustomization
 from packyard.using.setters.definition import Setter
-from packyard.using.setters.krmfile import NAME as KRMFILE
-from packyard.using.upgrade import kept_options, kept_values, onefile
+from packyard.using.setters.krmfile import KRMFILE
+from packyard.using.upgrade import kept, onefile
 from packyard.using.upgrade.difference import Files, replacement
-from packyard.using.upgrade.kept_values import Key
+from packyard.using.upgrade.kept import Key
 
 _MOST_NAMES = 3  # of files in a hint
 
@@ -70,9 +70,9 @@ def merge(versions: Versions, decision: str = "") -> Merged:
 
     Raises `InputError` for a file of ours that has to be read and cannot.
     """
-    base, theirs, kept = _carry(versions, decision)
+    base, theirs, carried = _carry(versions, decision)
     removed = dict(_removed(versions))
-    conflicts = [*kept.conflicts, *removed.values()]
+    conflicts = [*carried.conflicts, *removed.values()]
     result: dict[str, bytes | None] = {}
     for path in sorted({*base, *theirs} - {manifest.FILE}):
         ours = versions.ours.get(path)
@@ -84,10 +84,10 @@ def merge(versions: Versions, decision: str = "") -> Merged:
         conflicts += [clash._replace(hint=hint) for clash in clashes]
     result[manifest.FILE] = versions.theirs[manifest.FILE]
     return replace(
-        kept,
+        carried,
         files={path: (old, new) for path, new in result.items() if (old := versions.ours.get(path)) != new},
         conflicts=tuple(conflicts),
-        options=tuple(key for key in kept.options if decision != "theirs" or key[0] not in removed),
+        options=tuple(key for key in carried.options if decision != "theirs" or key[0] not in removed),
         edited=tuple(path for path, data in result.items() if data not in (None, theirs.get(path))),
         to_set=tuple(_to_set(versions.ours, result)),
     )
@@ -99,32 +99,32 @@ def _carry(versions: Versions, decision: str) -> tuple[Files, Files, Merged]:
     What theirs refuses is decided with the text. If that is for theirs, base gets it nevertheless: then nobody but
     theirs changed it.
     """
-    before, after, target = map(kept_values.definitions, (versions.base, versions.ours, versions.theirs))
+    before, after, target = map(kept.definitions, (versions.base, versions.ours, versions.theirs))
     moved = Manifest.parse(versions.theirs[manifest.FILE]).moved
-    values = kept_values.read_values(before, after, target)
-    _, by_hand = kept_values.with_values(versions.base, values)
+    values = kept.read_values(before, after, target)
+    _, by_hand = kept.with_values(versions.base, values)
     values = {key: setter for key, setter in values.items() if key not in by_hand}
-    names = kept_values.renamed(values, moved, target)
-    theirs, lost = kept_values.with_values(versions.theirs, values, names)
+    names = kept.renamed(values, moved, target)
+    theirs, lost = kept.with_values(versions.theirs, values, names)
     carried = {key: setter for key, setter in values.items() if key not in lost or decision == "theirs"}
-    base, _ = kept_values.with_values(versions.base, carried)
+    base, _ = kept.with_values(versions.base, carried)
     conflicts = [_not_taken(values[key], problem, moved, versions.new) for key, problem in lost.items()]
 
-    switches = list(kept_options.read_switches(versions.base, versions.ours, versions.root_dir))
-    offered = [switch for switch in switches if not kept_options.lacks(versions.theirs, switch)]
+    switches = list(kept.read_switches(versions.base, versions.ours, versions.root_dir))
+    offered = [switch for switch in switches if not kept.lacks(versions.theirs, switch)]
     conflicts += [
         switch.line.value.problem(f"option {switch.name!r} is enabled, and {versions.new} does not have it")
         for switch in switches
         if switch.line and switch not in offered
     ]
-    base = kept_options.with_switches(base, switches if decision == "theirs" else offered, versions.root_dir)
-    theirs = kept_options.with_switches(theirs, offered, versions.root_dir)
-    kept = Merged(
+    base = kept.with_switches(base, switches if decision == "theirs" else offered, versions.root_dir)
+    theirs = kept.with_switches(theirs, offered, versions.root_dir)
+    merged = Merged(
         conflicts=tuple(conflicts),
         values={key: names[key] for key in values if key not in lost},
         options=tuple((dirname(switch.file), switch.name) for switch in offered if switch.line),
     )
-    return base, theirs, kept
+    return base, theirs, merged
 
 
 def _other_name(path: str, versions: Versions) -> str:
@@ -166,7 +166,7 @@ def _to_set(before: Files, result: Mapping[str, bytes | None]) -> Iterator[Key]:
         if basename(path) == KRMFILE and data is not None and path in before:
             with suppress(InputError):  # it has markers
                 former, present = (
-                    kept_values.definitions({path: krmfile})[dirname(path)].setters for krmfile in (before[path], data)
+                    kept.definitions({path: krmfile})[dirname(path)].setters for krmfile in (before[path], data)
                 )
                 for name, setter in present.items():
                     if setter.must_be_set and not (name in former and former[name].must_be_set):

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from packyard.core.errors import InputError, Problem
 from packyard.core.yaml.document import check_keys, parse_file
-from packyard.using.setters.krmfile import NAME as KRMFILE
+from packyard.using.setters.krmfile import KRMFILE
 from packyard.using.upgrade import lines
 
 _YAML = (".yaml", ".yml", KRMFILE, "Kustomization")

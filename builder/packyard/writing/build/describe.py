@@ -8,7 +8,7 @@ from packyard.core.bundle.manifest import Manifest, ShippedUseCase, ShippedValue
 from packyard.core.kubernetes import requirements
 from packyard.core.kubernetes.images import find as find_images
 from packyard.core.kubernetes.lenient import texts_under
-from packyard.using.options.folder import NAME as OPTIONS
+from packyard.using.options.folder import OPTIONS
 from packyard.using.setters.definition import Setter
 from packyard.using.setters.plan import set_fields
 from packyard.writing.source import crds

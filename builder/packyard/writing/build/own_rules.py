@@ -30,7 +30,7 @@ from packyard.core.yaml.values import to_value
 from packyard.using.setters.krmfile import EMPTY
 from packyard.using.setters.packages import PackageFiles
 from packyard.writing.checks import rows
-from packyard.writing.checks.applied import Applied
+from packyard.writing.checks.applied_objects import Applied
 from packyard.writing.checks.explanation import OWN, Rule, rule
 from packyard.writing.checks.finding import Finding
 from packyard.writing.checks.parsed import parse
@@ -60,10 +60,9 @@ def _read(here: Workspace, path: str) -> list[Rule]:
 
 def _rule(name: str, fields: Fields) -> Rule | None:
     texts = {key: fields.text(key) for key in _TEXTS}
-    severity, example = fields.text("severity"), fields.text("example", "")
+    severity, example = fields.one_of("severity", _SEVERITIES), fields.text("example", "")
     if OWN not in name:
         fields.fault(fields.node, "", f"{name!r} is no name of a rule of your own", f"acme{OWN}{name}, for example")
-    _expect_severity(fields, severity)
     listed = [Fields(node, fields.file, f"{fields.path}.rows", fields.problems) for node in fields.items("rows")]
     values: list[Any] = [to_value(row.node) for row in listed if _is_row(row)]
     fields.done()
@@ -84,14 +83,9 @@ def _is_row(fields: Fields) -> bool:
             fields.fault(fields.node, key, "is missing")
         if isinstance(node, MappingNode) or (isinstance(node, SequenceNode) and key not in ("on", "with")):
             fields.fault(node, key, "must be a string")
-    _expect_severity(fields, fields.text("severity", _SEVERITIES[0]))
+    fields.one_of("severity", _SEVERITIES, "")
     fields.done()
     return not fields.problems
-
-
-def _expect_severity(fields: Fields, severity: str) -> None:
-    if severity and severity not in _SEVERITIES:
-        fields.fault(fields.node, "severity", f"must be {' or '.join(_SEVERITIES)}, not {severity!r}")
 
 
 def _found(made: Rule, mark: str) -> Iterator[Finding]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
@@ -12,7 +11,7 @@ from packyard.core.errors import InputError, Problem, suggest
 from packyard.core.files.paths import WORKSPACE
 from packyard.core.yaml.sources import Sources
 from packyard.using.kustomize import idle
-from packyard.using.setters.krmfile import NAME as KRMFILE
+from packyard.using.setters.krmfile import KRMFILE
 from packyard.writing.build import package_lint
 from packyard.writing.build.package_lint import Linted, as_findings
 from packyard.writing.checks import exception, explanation, written
@@ -22,7 +21,6 @@ from packyard.writing.source import parts, workspace
 from packyard.writing.source.package import FILE
 from packyard.writing.source.workspace import FOLDERS, OPTIONS, Workspace, is_own
 
-_WORD = re.compile(r"\w+")
 #: The rules without which nothing can be built.
 _ALWAYS = ("does-not-compose", "unreadable")
 
@@ -131,8 +129,7 @@ def _as_written(here: Workspace, names: set[str], *, is_whole: bool) -> Iterator
     if dead:
         folders = ["packages", *(f"{root}{kind}" for root in here.roots for kind in ("bases", "overlays"))]
         others = krmfile | {path: data for folder in folders for path, data in _files_below(sources, folder)}
-        texts = (data.decode("utf-8", "replace") for path, data in others.items() if path not in files)
-        words = {word for text in texts for word in _WORD.findall(text)}
+        words = {word for path, data in others.items() if path not in files for word in written.words(data)}
         dead = [finding for finding in dead if finding.message.split()[-1] in words]
     yield from (replace(finding, file=sources.shown(finding.file)) for finding in findings if finding not in dead)
 

@@ -90,7 +90,7 @@ def _tables(path: str, page: Page, folder: Folder, place: str) -> Iterator[Findi
             if len(row) > len(table.head):
                 message = f"this row has {len(row)} cells, and the head of its table {len(table.head)}"
                 yield _found("broken-table", place, line, message, r"write a bar in a cell as \|")
-        names = [(line, name, row) for line, row in table.rows if (name := _plain(row[0])) and _NAME.match(name)]
+        names = [(line, name, row) for line, row in table.rows if (name := row[0].strip("`*_ ")) and _NAME.match(name)]
         if len({name for _, name, _ in names} & setters.keys()) < _FEWEST or not _NAMING.match(table.head[0]):
             continue
         named |= {name for _, name, _ in names}
@@ -120,8 +120,3 @@ def _rows(
 
 def _found(rule: str, place: str, line: int, message: str, hint: str = "") -> Finding:
     return finding(rule, Problem(message, file=place, line=line, column=1, hint=hint))
-
-
-def _plain(cell: str) -> str:
-    """Return a cell without the marks around it."""
-    return cell.strip("`*_ ")

@@ -26,10 +26,8 @@ from packyard.core.kubernetes.schemas import Judge
 from packyard.core.yaml.document import parse_file, walk
 from packyard.core.yaml.node import Document, MappingNode
 from packyard.core.yaml.values import to_value
-from packyard.using.options.folder import NAME as OPTIONS
-from packyard.using.options.folder import PROGRAMS
-from packyard.using.setters.krmfile import EMPTY
-from packyard.using.setters.krmfile import NAME as KRMFILE
+from packyard.using.options.folder import OPTIONS, PROGRAMS
+from packyard.using.setters.krmfile import EMPTY, KRMFILE
 from packyard.using.setters.packages import KPTFILE, PackageFiles, find_packages, read_package, read_resources
 from packyard.writing.checks import documents, exception, kustomizations, secret_texts
 from packyard.writing.checks.documents import Folder

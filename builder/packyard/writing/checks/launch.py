@@ -42,8 +42,8 @@ def _mpi_job(root: MappingNode, parsed: Parsed) -> Iterator[Finding]:
     worker = root.mapping("spec", "mpiReplicaSpecs", "Worker")
     if worker is None:
         return
-    slots = _number(root.find("spec", "slotsPerWorker"), parsed, 1)
-    workers = _number(worker.get("replicas"), parsed, 1)
+    slots = _number(root.find("spec", "slotsPerWorker"), parsed, "1")
+    workers = _number(worker.get("replicas"), parsed, "1")
     if not slots or not workers:
         return
     hosts = workers.value + (root.text("spec", "runLauncherAsWorker") == "true")
@@ -82,9 +82,6 @@ def _resolved(word: Scalar, text: str, container: MappingNode, parsed: Parsed) -
     return _Number(int(text), parsed.changed_by(word)) if text.isdecimal() else None
 
 
-def _number(node: Node | None, parsed: Parsed, default: int | None = None) -> _Number | None:
-    if node is None:
-        return None if default is None else _Number(default, frozenset())
-    if isinstance(node, Scalar) and node.value.isdecimal():
-        return _Number(int(node.value), parsed.changed_by(node))
-    return None
+def _number(node: Node | None, parsed: Parsed, default: str = "") -> _Number | None:
+    text = node.value if isinstance(node, Scalar) else default if node is None else ""
+    return _Number(int(text), parsed.changed_by(node)) if text.isdecimal() else None

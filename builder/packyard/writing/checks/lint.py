@@ -8,7 +8,7 @@ from dataclasses import replace
 from packyard.core.kubernetes import pods
 from packyard.core.kubernetes.schemas import Judge
 from packyard.core.yaml.document import walk
-from packyard.using.setters.krmfile import NAME as KRMFILE
+from packyard.using.setters.krmfile import KRMFILE
 from packyard.using.setters.packages import PackageFiles
 from packyard.writing.checks import (
     addresses,
@@ -34,7 +34,7 @@ from packyard.writing.checks import (
     volumes,
     workload,
 )
-from packyard.writing.checks.applied import Applied
+from packyard.writing.checks.applied_objects import Applied
 from packyard.writing.checks.finding import Finding
 from packyard.writing.checks.kustomizations import Exists
 from packyard.writing.checks.parsed import Parsed

@@ -12,8 +12,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from packyard.core.errors import InputError
 from packyard.core.kubernetes.name_forms import SUBDOMAIN, Name, find
 from packyard.core.yaml.node import Node, Scalar
+from packyard.using.setters.check import is_number
 from packyard.using.setters.definition import Definitions, Setter, Substitution, full_type
-from packyard.using.setters.numbers import is_number
 from packyard.using.setters.rules.rule import Rule
 from packyard.writing.checks.finding import Finding, breach
 from packyard.writing.checks.parsed import Parsed
@@ -83,13 +83,7 @@ def _texts(node: Scalar, definition: Setter | Substitution | None, definitions: 
     examples = {setter.name: setter._replace(value=setter.example) for setter in reached if setter.example is not None}
     if len(examples) < sum(setter.must_be_set for setter in reached) or not examples:
         return
-    yield _text(definition, definitions.with_setters(examples))
-
-
-def _text(definition: Setter | Substitution, definitions: Definitions) -> str:
-    if isinstance(definition, Setter):
-        return definitions.setters[definition.name].text
-    return definitions.expand(definition)
+    yield definitions.with_setters(examples).expand(definition)
 
 
 def _after(name: Name, bound: Mapping[int, Setter | Substitution | None]) -> str:
@@ -130,7 +124,7 @@ def _longest(definition: Setter | Substitution, definitions: Definitions) -> tup
     texts = {name: "x" * min(limit or 0, _MOST) for name, limit in limits.items()}
     filled = {name: definitions.setters[name]._replace(value=text, enum_values={}) for name, text in texts.items()}
     unlimited = [name for name, limit in limits.items() if limit is None]
-    return len(_text(definition, definitions.with_setters(filled))), unlimited
+    return len(definitions.with_setters(filled).expand(definition)), unlimited
 
 
 def _limit(setter: Setter) -> int | None:

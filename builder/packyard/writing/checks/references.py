@@ -14,6 +14,7 @@ from difflib import SequenceMatcher
 from packyard.core.errors import suggest
 from packyard.core.kubernetes import job_sets, kustomization, pods
 from packyard.core.kubernetes.groups import BUILT_IN_GROUPS
+from packyard.core.kubernetes.held import ALWAYS_THERE, HOLDERS, NAMES, TYPED
 from packyard.core.kubernetes.kinds import (
     APPS,
     CORE,
@@ -28,7 +29,6 @@ from packyard.core.kubernetes.kinds import (
     namespace_of,
     of,
 )
-from packyard.core.kubernetes.name_fields import ALWAYS_THERE, HOLDERS, NAMES, TYPED
 from packyard.core.yaml.document import entries, items, mappings, walk
 from packyard.core.yaml.node import Entry, MappingNode, Node, Scalar
 from packyard.core.yaml.values import is_null

@@ -7,12 +7,12 @@ from contextlib import suppress
 
 from packyard.core.errors import InputError
 from packyard.core.kubernetes.fieldtypes import field_type
+from packyard.core.kubernetes.held import NAMES
 from packyard.core.kubernetes.kinds import names as named
-from packyard.core.kubernetes.name_fields import NAMES
 from packyard.core.yaml.document import entries, walk
 from packyard.core.yaml.node import Child, Entry, Node, Scalar
 from packyard.using.setters.comment import SETTER_PREFIX, parse
-from packyard.using.setters.definition import Definitions, Setter
+from packyard.using.setters.definition import Definitions, Setter, Substitution
 from packyard.writing.checks.finding import Finding, breach
 from packyard.writing.checks.parsed import Parsed
 from packyard.writing.checks.variables import data_of
@@ -107,10 +107,10 @@ def _half_bound(parsed: Parsed) -> Iterator[Finding]:
 
 def _texts(definitions: Definitions) -> Iterator[tuple[str, str]]:
     """Yield the texts that setters and substitutions make, with their names."""
-    yield from ((setter.text, name) for name, setter in definitions.setters.items())
-    for name, substitution in definitions.substitutions.items():
+    both: list[Setter | Substitution] = [*definitions.setters.values(), *definitions.substitutions.values()]
+    for definition in both:
         with suppress(InputError):  # which `setters` reports
-            yield definitions.expand(substitution), name
+            yield definitions.expand(definition), definition.name
 
 
 def _is_distinct(entry: Entry) -> bool:

@@ -19,7 +19,7 @@ from packyard.core.yaml.document import find_comments, parse_file
 from packyard.core.yaml.node import Scalar
 from packyard.using.setters import fields
 from packyard.using.setters.comment import SETTER_PREFIX, SUBSTITUTION_PREFIX
-from packyard.using.setters.krmfile import NAME as KRMFILE
+from packyard.using.setters.krmfile import KRMFILE
 from packyard.using.setters.packages import PackageFiles
 from packyard.writing.checks import definitions, setters
 from packyard.writing.checks.finding import Finding, breach, finding
@@ -27,7 +27,6 @@ from packyard.writing.checks.parsed import Parsed, parse
 
 #: What a Krmfile alone can tell; what names reach, only a package can.
 _OF_DEFINITIONS = ("refused-value", "invalid-keyword", "unquoted-value", "required-unexplained", "two-names")
-_NAME = re.compile(r"\w+")
 
 
 def check(files: Mapping[str, bytes]) -> Iterator[Finding]:
@@ -86,19 +85,18 @@ def _definitions(name: str, parsed: Parsed) -> Iterator[Finding]:
 
 
 def _unused(files: Mapping[str, bytes], krmfiles: Mapping[str, Parsed]) -> Iterator[Finding]:
-    """Find definitions whose names stand nowhere else."""
-    counted = Counter(word for data in files.values() for word in set(_NAME.findall(data.decode("utf-8", "replace"))))
+    """Find definitions whose names stand nowhere else: neither in other files, nor in a pattern or a rule."""
+    counted = Counter(word for data in files.values() for word in words(data))
     for name, parsed in krmfiles.items():
         text = files[name].decode("utf-8", "replace")
         for entry in parsed.krmfile.entries if parsed.krmfile else ():
             word = entry.name.removeprefix(SETTER_PREFIX).removeprefix(SUBSTITUTION_PREFIX)
-            if counted[word] <= 1 and not _elsewhere(text, entry.name, word):
+            own = rf"{re.escape(entry.name)}:|\bname:\s*[\"']?{re.escape(word)}(?![\w-])"
+            if 0 < counted[word] <= len(re.findall(own, text)):
                 message = f"nothing in the workspace names {word}"
                 yield breach("unused-definition", entry, message, "remove it", severity="warning")
 
 
-def _elsewhere(text: str, key: str, word: str) -> bool:
-    """Say whether a Krmfile names what it defines outside of the definition: in a pattern or a rule."""
-    total = len(re.findall(rf"(?<!\w){re.escape(word)}(?!\w)", text))
-    own = len(re.findall(rf"{re.escape(key)}:|\bname:\s*[\"']?{re.escape(word)}(?!\w)", text))
-    return total > own
+def words(data: bytes) -> list[str]:
+    """Return the words of a file, of which names of definitions are some."""
+    return re.findall(r"[\w-]+", data.decode("utf-8", "replace"))

@@ -25,10 +25,9 @@ from packyard.using.kustomize.accumulate import SourceObject, accumulate, file_n
 from packyard.using.kustomize.idle import Idle
 from packyard.using.kustomize.part import KrmfileData, Part, first_sentence
 from packyard.using.kustomize.patch import no_container
-from packyard.using.options.folder import NAME as OPTIONS
-from packyard.using.options.folder import PROGRAMS
+from packyard.using.options.folder import OPTIONS, PROGRAMS
 from packyard.using.setters.definition import Definitions
-from packyard.using.setters.krmfile import NAME as KRMFILE
+from packyard.using.setters.krmfile import KRMFILE
 from packyard.using.setters.plan import set_fields
 from packyard.using.setters.rules.rule import Rule
 from packyard.writing.source import (

@@ -195,11 +195,9 @@ def _entry(parent: Fields, node: Node) -> Entry | None:
     is_bundle = {"name", "version"} <= texts.keys() and "path" not in texts
     if len(parent.problems) == before and not is_bundle and not {"path"} <= texts.keys() <= {"path", "name"}:
         fields.fault(node, "", "is not a library", _FORMS)
-    if len(parent.problems) > before:
-        return None
-    name = texts.get("name") or texts["path"].rstrip("/").rpartition("/")[2]
-    for key, fault in _faults(name, texts):
-        fields.fault(fields.node.get(key) if fields.node else node, key, fault)
+    name = texts.get("name") or texts.get("path", "").rstrip("/").rpartition("/")[2]
+    for key, fault in _faults(name, texts) if len(parent.problems) == before else ():
+        fields.fault(node.get(key), key, fault)
     if len(parent.problems) > before:
         return None
     return Entry(

@@ -27,7 +27,7 @@ from packyard.using.kustomize.idle import Idle, join
 from packyard.using.kustomize.part import Part, Patch
 from packyard.using.kustomize.patch import MisfitError
 from packyard.using.setters.definition import Setter
-from packyard.using.setters.krmfile import NAME as KRMFILE
+from packyard.using.setters.krmfile import KRMFILE
 from packyard.using.setters.plan import set_fields
 from packyard.using.setters.rules.rule import Rule
 from packyard.writing.source import parts, pod_components, reached_definitions, reached_rules, required

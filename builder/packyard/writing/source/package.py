@@ -24,7 +24,7 @@ from packyard.core.yaml.document import scalars
 from packyard.core.yaml.fields import Fields
 from packyard.core.yaml.node import Node
 from packyard.using.kustomize.part import KrmfileData, Patch
-from packyard.using.options.folder import NAME as OPTIONS
+from packyard.using.options.folder import OPTIONS
 from packyard.writing.source import required, scripts
 from packyard.writing.source.parts import read_patches
 from packyard.writing.source.pod_operations import PodPatch
@@ -141,10 +141,8 @@ def title(workspace: Workspace, folder: str) -> str:
 def _model(fields: Fields, name: str) -> dict[str, str]:
     model = {"name": name}
     if child := fields.child("model"):
-        model |= {key: child.text(key) for key in MODEL if child.anything(key)}
-        if (mode := model.get("mode", _MODES[0])) not in _MODES:
-            message = f"must be {' or '.join(_MODES)}, not {mode!r}"
-            child.fault(child.anything("mode"), "mode", message, suggest(mode, _MODES))
+        for key in filter(child.anything, MODEL):
+            model[key] = child.one_of(key, _MODES) if key == "mode" else child.text(key)
         child.done()
     return model
 

@@ -22,7 +22,7 @@ from packyard.core.yaml.span import embedded
 from packyard.using.kustomize import generator, references, replacement, selector
 from packyard.using.kustomize.part import KrmfileData, Part, Patch, only_document
 from packyard.using.kustomize.references import FieldSpec
-from packyard.using.setters.krmfile import NAME as KRMFILE
+from packyard.using.setters.krmfile import KRMFILE
 from packyard.writing.source import pod_patch, transformers
 from packyard.writing.source.pod_operations import PodPatch
 from packyard.writing.source.workspace import BASE, FOLDERS, PODS, Workspace

@@ -14,22 +14,24 @@ annotation at most.
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Collection as Collection_
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 
 from packyard.core.errors import InputError, Problem
 from packyard.core.kubernetes.kinds import Kind, group_of
+from packyard.core.yaml import make
+from packyard.core.yaml.content import Text, flow, flow_text
 from packyard.core.yaml.document import entries
 from packyard.core.yaml.layout import WIDTH
-from packyard.core.yaml.node import MappingNode, Node, Scalar, SequenceNode
-from packyard.core.yaml.values import double_quoted, is_plain_text, quoted, type_of
+from packyard.core.yaml.node import Node
 from packyard.using.kustomize.accumulate import SourceObject, accumulate
 from packyard.using.kustomize.part import Part
 from packyard.using.kustomize.patch import MisfitError
 from packyard.writing.source import pod_operations
-from packyard.writing.source.pod_operations import Operation, Operations, PodPatch, is_bound
+from packyard.writing.source.pod_operations import Operation, PodPatch, is_bound, to_node
 from packyard.writing.source.pod_values import OPTION, Brought, is_brought
 from packyard.writing.source.workspace import PODS
 
@@ -45,7 +47,7 @@ class Written:
     """The lines of ``patches`` that patches of pods come to, and the files that these name."""
 
     lines: tuple[str, ...] = ()
-    files: Mapping[str, bytes] = field(default_factory=dict)
+    files: Mapping[str, bytes] = dataclasses.field(default_factory=dict)
     values: tuple[Node, ...] = ()
 
 
@@ -63,10 +65,10 @@ def write(part: Part, use_cases: Mapping[str, Sequence[SourceObject]], fitting: 
         steps = _steps(patch, states, frozenset(fitting))
         if steps:
             lines += [comment.text for comment in patch.head] if patch.head != part.head else []
-            listed = [operation for step in steps for operation in step.made.listed]
+            listed = [operation for step in steps for operation in step.operations]
             lines += [line for step in steps for line in _lines(step, brought, listed)]
             values += patch.roots
-            kinds.update(kind for step in steps if any(map(is_brought, step.made.listed)) for kind in step.kinds)
+            kinds.update(kind for step in steps if any(map(is_brought, step.operations)) for kind in step.kinds)
     if not brought:
         return Written(tuple(lines), {}, tuple(values))
     target = _target(kinds, ())
@@ -84,17 +86,7 @@ class _Step:
 
     kinds: list[str]
     selector: Target
-    made: Operations
-
-
-@dataclass(frozen=True, slots=True)
-class _Group:
-    """Objects of one kind that need the same operations, and the text of these."""
-
-    kind: Kind
-    text: str
-    made: Operations | None
-    items: list[SourceObject]
+    operations: Sequence[Operation]
 
 
 def _steps(patch: PodPatch, states: Mapping[str, Sequence[SourceObject]], fitting: frozenset[str]) -> list[_Step]:
@@ -106,67 +98,70 @@ def _steps(patch: PodPatch, states: Mapping[str, Sequence[SourceObject]], fittin
     named = any(_value(item, "labels", _COMPONENT) for items in states.values() for item in items)
     groups = _group(patch, [item for items in states.values() for item in items if not item.is_local])
     by_target: dict[tuple[str, Target], _Step] = {}
-    for group in groups:
-        operations = group.made
-        if operations is None or not any(id(item) in inside for item in group.items):
+    for (kind, text), (operations, items) in groups.items():
+        if not operations or not any(id(item) in inside for item in items):
             continue
-        others = [item for part in groups if part.kind == group.kind and part is not group for item in part.items
+        others = [item for of, (_, rest) in groups.items() if of[0] == kind and of[1] != text for item in rest
                   if id(item) in inside or not _is_refused(item, operations)]  # fmt: skip
-        selector = _selector(patch, group, others, named=named)
-        by_target.setdefault((group.text, selector), _Step([], selector, operations)).kinds.append(group.kind[1])
-        for item in group.items:
+        selector = _selector(patch, kind[1], items, others, named=named)
+        by_target.setdefault((text, selector), _Step([], selector, operations)).kinds.append(kind[1])
+        for item in items:
             if id(item) in inside:
-                item.operate(operations.to_node(patch.file))
+                item.operate(to_node(operations, patch.file))
     return list(by_target.values())
 
 
-def _group(patch: PodPatch, items: Sequence[SourceObject]) -> list[_Group]:
+def _group(
+    patch: PodPatch, items: Sequence[SourceObject]
+) -> dict[tuple[Kind, str], tuple[Sequence[Operation], list[SourceObject]]]:
     """Return objects by their kinds and by what a patch does to them: what it does, not where that is from."""
-    groups: dict[tuple[Kind, str], _Group] = {}
+    groups: dict[tuple[Kind, str], tuple[Sequence[Operation], list[SourceObject]]] = {}
     for item in items:
-        operations = None
+        made = None
         with suppress(MisfitError):
-            operations = pod_operations.find(patch, item.root, item.identity)
+            made = pod_operations.find(patch, item.root, item.identity)
+        operations = made[0] if made else ()
         kind = group_of(item.identity[0]), item.identity[1]
-        text = "\n".join(map(_operation, operations.listed)) if operations else ""
-        groups.setdefault((kind, text), _Group(kind, text, operations, [])).items.append(item)
-    return list(groups.values())
+        groups.setdefault((kind, "\n".join(map(_operation, operations))), (operations, []))[1].append(item)
+    return groups
 
 
-def _is_refused(item: SourceObject, operations: Operations) -> bool:
+def _is_refused(item: SourceObject, operations: Iterable[Operation]) -> bool:
     """Say whether operations stop a build with an object that they are not for."""
     try:
-        item.copy().operate(operations.to_node(""))
+        item.copy().operate(to_node(operations, ""))
     except MisfitError:
         return True
     return False
 
 
-def _selector(patch: PodPatch, group: _Group, others: Sequence[SourceObject], *, named: bool) -> Target:
-    """Return what selects the objects of a group among others of its kind.
+def _selector(
+    patch: PodPatch, kind: str, own: Sequence[SourceObject], others: Sequence[SourceObject], *, named: bool
+) -> Target:
+    """Return what selects objects among others of their kind.
 
     Where a package has ``named`` components, it selects those: a Component may be added to another package's use case.
     """
     first = [("labels", _COMPONENT)] if named else []
-    keys = [(kind, key) for kind in _SELECTORS for key in _keys(kind, [*group.items, *others])]
+    keys = [(field, key) for field in _SELECTORS for key in _keys(field, [*own, *others])]
     for way in (first, *([*first, key] for key in keys)):
         rest, target = list(others), dict[str, list[str]]()
-        for kind, key in way:
-            mine = {_value(item, kind, key) for item in group.items}
-            if text := _requirement(key, mine, {_value(item, kind, key) for item in rest}):
-                target.setdefault(_SELECTORS[kind], []).append(text)
-            rest = [item for item in rest if _value(item, kind, key) in mine]
+        for field, key in way:
+            mine = {_value(item, field, key) for item in own}
+            if text := _requirement(key, mine, {_value(item, field, key) for item in rest}):
+                target.setdefault(_SELECTORS[field], []).append(text)
+            rest = [item for item in rest if _value(item, field, key) in mine]
         if not rest:
             return tuple((word, ",".join(texts)) for word, texts in target.items())
-    names = sorted({item.root.source.name for item in (*group.items, *others)})
-    message = f"needs other operations in some {group.kind[1]}s than in others, and no label tells them apart"
+    names = sorted({item.root.source.name for item in (*own, *others)})
+    message = f"needs other operations in some {kind}s than in others, and no label tells them apart"
     hint = f"give {' and '.join(names)} a label such as {_COMPONENT}"
     raise InputError(Problem(message, file=patch.file, line=patch.line, hint=hint))
 
 
-def _keys(kind: str, items: Sequence[SourceObject]) -> list[str]:
+def _keys(field: str, items: Sequence[SourceObject]) -> list[str]:
     """Return the labels or annotations of objects that no setter changes."""
-    listed = [entry for item in items for entry in entries(item.root.find("metadata", kind))]
+    listed = [entry for item in items for entry in entries(item.root.find("metadata", field))]
     names = {entry.name for entry in listed} - {entry.name for entry in listed if is_bound(entry)}
     return sorted(names, key=lambda key: (key != _COMPONENT, key))
 
@@ -190,14 +185,13 @@ def _value(item: SourceObject, field: str, key: str) -> str | None:
 def _target(kinds: Collection_[str], selector: Target) -> str:
     either = "|".join(sorted(kinds))
     either = either if len(kinds) == 1 else f"({either})"
-    pairs = [f"kind: {either}", *(f"{key}: {quoted(text, flow=True)}" for key, text in selector)]
-    return f"{{{', '.join(pairs)}}}"
+    return flow({"kind": either, **{key: Text(text) for key, text in selector}})
 
 
 def _lines(step: _Step, brought: Brought, patch: Sequence[Operation]) -> Iterator[str]:
     """Yield the entry of ``patches`` for one target; ``patch`` has the operations for all."""
     yield f"- target: {_target(step.kinds, step.selector)}"
-    operations = [f"- {_operation(operation, brought, patch)}" for operation in step.made.listed]
+    operations = [f"- {_operation(operation, brought, patch)}" for operation in step.operations]
     line = f'  patch: "{operations[0]}"'
     if len(operations) == 1 and len(line) <= WIDTH and '"' not in operations[0]:
         yield line
@@ -206,21 +200,7 @@ def _lines(step: _Step, brought: Brought, patch: Sequence[Operation]) -> Iterato
 
 
 def _operation(operation: Operation, brought: Brought | None = None, patch: Sequence[Operation] = ()) -> str:
-    path = quoted(operation.path, flow=True)
-    if operation.value is None:
-        return f"{{op: {operation.op}, path: {path}}}"
+    node = operation.to_node("")
     if brought is not None and is_brought(operation):
-        return f"{{op: copy, from: {quoted(brought.add(operation, patch), flow=True)}, path: {path}}}"
-    return f"{{op: {operation.op}, path: {path}, value: {_flow(operation.value)}}}"
-
-
-def _flow(node: Node) -> str:
-    """Write a value in brackets, on one line."""
-    if isinstance(node, MappingNode):
-        return "{" + ", ".join(f"{quoted(entry.name, flow=True)}: {_flow(entry.value)}" for entry in node.entries) + "}"
-    if isinstance(node, SequenceNode):
-        return "[" + ", ".join(_flow(item.value) for item in node.items) + "]"
-    assert isinstance(node, Scalar)
-    if type_of(node) != "string":
-        return node.value
-    return node.value if is_plain_text(node.value, flow=True) else double_quoted(node.value)
+        node = make.mapping("", {"op": "copy", "from": brought.add(operation, patch), "path": operation.path})
+    return flow_text(node, plain=True)

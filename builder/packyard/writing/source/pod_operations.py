@@ -11,7 +11,7 @@ of its pods itself, and containers in its templates, whose names they go by.
 from __future__ import annotations
 
 from collections.abc import Collection as Collection_
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from packyard.core.errors import InputError
@@ -82,7 +82,7 @@ class PodPatch:
     ) -> tuple[SequenceNode, Collection_[tuple[str, int, str]]] | None:
         """Return what is done to an object, and which keys that stands for; None where it has no such pods."""
         made = find(self, root, identity)
-        return (made.to_node(self.file), made.keys) if made else None
+        return (to_node(made[0], self.file), made[1]) if made else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,20 +108,17 @@ class Operation:
         return node
 
 
-@dataclass(frozen=True, slots=True)
-class Operations:
-    """What a patch does to an object, and those of its keys that the object and the roles of its pods stand for."""
-
-    listed: tuple[Operation, ...]
-    keys: Sequence[tuple[str, int, str]]
-
-    def to_node(self, name: str) -> SequenceNode:
-        """Return the operations for an object."""
-        return make.sequence(name, (Item(operation.to_node(name), 0) for operation in self.listed))
+def to_node(operations: Iterable[Operation], name: str) -> SequenceNode:
+    """Return operations for an object, made for a file."""
+    return make.sequence(name, (Item(operation.to_node(name), 0) for operation in operations))
 
 
-def find(patch: PodPatch, root: MappingNode, identity: Identity) -> Operations | None:
-    """Return what a patch does to an object; None where it is not for it, or for none of its pods.
+def find(
+    patch: PodPatch, root: MappingNode, identity: Identity
+) -> tuple[Sequence[Operation], Sequence[tuple[str, int, str]]] | None:
+    """Return what a patch does to an object, and those of its keys that the object and the roles of its pods stand for.
+
+    It is None where it is not for the object, or for none of its pods.
 
     Raises `MisfitError` where a pod has what has to be absent.
     """
@@ -134,7 +131,7 @@ def find(patch: PodPatch, root: MappingNode, identity: Identity) -> Operations |
         return None
     words = {*map(_words, chosen), *map(_of_role, merged.roles)}
     keys = [key for key, word in zip(patch.keys, patch.selected, strict=True) if word in words or not word]
-    return Operations(tuple(merged.operations.values()), keys)
+    return [*merged.operations.values()], keys
 
 
 @dataclass(frozen=True, slots=True)

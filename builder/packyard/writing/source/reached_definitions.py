@@ -17,8 +17,7 @@ from packyard.using.setters import comment as comments
 from packyard.using.setters import fields
 from packyard.using.setters.comment import REF_PREFIX, SETTER_PREFIX, SUBSTITUTION_PREFIX
 from packyard.using.setters.definition import Definitions, Setter, Substitution
-from packyard.using.setters.krmfile import NAME as KRMFILE
-from packyard.using.setters.krmfile import parse_krmfile
+from packyard.using.setters.krmfile import KRMFILE, parse_krmfile
 from packyard.using.setters.refusal import refusal, review
 from packyard.using.setters.rules.rule import Rule
 from packyard.writing.source.words import MARKER, Words

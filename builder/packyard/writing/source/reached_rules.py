@@ -12,8 +12,7 @@ from packyard.core.yaml.document import source_of
 from packyard.using.kustomize.part import KrmfileData
 from packyard.using.setters.comment import SETTER_PREFIX
 from packyard.using.setters.definition import Setter
-from packyard.using.setters.krmfile import NAME as KRMFILE
-from packyard.using.setters.krmfile import parse_krmfile
+from packyard.using.setters.krmfile import KRMFILE, parse_krmfile
 from packyard.using.setters.rules.review import review
 from packyard.using.setters.rules.rule import Rule, read
 from packyard.writing.source.package import SetterValue
@@ -62,7 +61,9 @@ def check(
         names = defined(workspace) | set(setters)
         for name in rule.names:
             if name not in names:
-                yield rule.problem(f"the rule {rule.text} names {name}, which no Krmfile defines", suggest(name, names))
+                yield rule.node.problem(
+                    f"the rule {rule.text} names {name}, which no Krmfile defines", suggest(name, names)
+                )
 
 
 def defined(workspace: Workspace) -> set[str]:

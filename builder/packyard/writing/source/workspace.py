@@ -151,10 +151,8 @@ def _lint(fields: Fields) -> tuple[dict[str, str], tuple[str, ...]]:
     severities, rules = {}, lint.texts("rules")
     for name, node in ((entry.name, entry.value) for entry in lint.node.entries if entry.name != "rules"):
         child = Fields(node, lint.file, f"{lint.path}.{name}", lint.problems)
-        severities[name] = child.text("severity")
+        severities[name] = child.one_of("severity", SEVERITIES)
         child.text("reason")
-        if severities[name] not in ("", *SEVERITIES):
-            child.fault(child.node, "severity", f"must be {' or '.join(SEVERITIES)}, not {severities[name]!r}")
         child.done()
     return severities, tuple(rules)
 

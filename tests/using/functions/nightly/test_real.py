@@ -36,12 +36,6 @@ def run(kpt: Path, kustomize5: Kustomize, tmp_path: Path) -> Run:
     return start
 
 
-def write(directory: Path, files: dict[str, str]) -> None:
-    for path, text in files.items():
-        (directory / path).parent.mkdir(parents=True, exist_ok=True)
-        (directory / path).write_text(text, "utf-8")
-
-
 def read(directory: Path) -> dict[str, str]:
     files = sorted(file for file in directory.rglob("*") if file.is_file())
     return {file.relative_to(directory).as_posix(): file.read_text("utf-8") for file in files}
@@ -50,7 +44,7 @@ def read(directory: Path) -> dict[str, str]:
 def as_kpt_writes(run: Run, tmp_path: Path, files: dict[str, str], *replaced: tuple[str, str]) -> dict[str, str]:
     """Return the files as kpt writes them around a function that changes nothing, with texts replaced in them."""
     shutil.rmtree(tmp_path / "same", ignore_errors=True)
-    write(tmp_path / "same", files)
+    tiny.write_all(tmp_path / "same", files)
     run("kpt", "fn", "eval", "same", "--exec", "cat")
     found = read(tmp_path / "same")
     for old, new in replaced:
@@ -60,7 +54,7 @@ def as_kpt_writes(run: Run, tmp_path: Path, files: dict[str, str], *replaced: tu
 
 
 def test_kpt_eval_sets_fields_and_leaves_every_other_byte_as_with_cat(run: Run, tmp_path: Path) -> None:
-    write(tmp_path / "pkg", FILES)
+    tiny.write_all(tmp_path / "pkg", FILES)
     done = run("kpt", "fn", "eval", "pkg", "--exec", "packyard fn apply-setters", "--truncate-output=false", "--",
                "app=shop", "replicas=5", "zone=b", "env=[{name: A, value: y}, {name: 'B', value: \"1\"}]")  # fmt: skip
     assert read(tmp_path / "pkg") == as_kpt_writes(
@@ -87,7 +81,7 @@ FUNCTION = tiny.text("kpt-run/function.yaml")
 
 
 def test_kustomize_build_is_refused_as_no_comment_arrives(run: Run, tmp_path: Path) -> None:
-    write(tmp_path / "pkg", {**FILES, "kustomization.yaml": KUSTOMIZATION, "setters.yaml": FUNCTION})
+    tiny.write_all(tmp_path / "pkg", {**FILES, "kustomization.yaml": KUSTOMIZATION, "setters.yaml": FUNCTION})
     refused = run("kustomize", "build", "pkg", "--enable-alpha-plugins", "--enable-exec", code=1)
     assert refused.stdout == ""
     assert "no comment was seen: kustomize build drops them all" in refused.stderr
@@ -95,7 +89,7 @@ def test_kustomize_build_is_refused_as_no_comment_arrives(run: Run, tmp_path: Pa
 
 def test_what_packyard_set_did_is_what_kpt_render_would_do(run: Run, tmp_path: Path) -> None:
     files = {**FILES, "Kptfile": KPTFILE, "setters.yaml": SETTERS}
-    write(tmp_path / "pkg", files)
+    tiny.write_all(tmp_path / "pkg", files)
     run("packyard", "set", "pkg", "tag=2.0", "replicas=7", "zones=[e, f]", "args=[]")
     ours = read(tmp_path / "pkg")
     assert sum(ours[path] != files[path] for path in files) == 4

@@ -22,7 +22,7 @@ def review(rule: Rule, setters: Mapping[str, Setter], *, shipped: bool = True) -
     for whose, values in _given(rule, setters) if shipped else (("values", setters),):
         problem = rule.broken(values)
         if problem:
-            yield "broken-rule", rule.problem(f"the {whose} break the rule: {problem.message}", problem.hint)
+            yield "broken-rule", rule.node.problem(f"the {whose} break the rule: {problem.message}", problem.hint)
             return
 
 

@@ -39,10 +39,6 @@ class Rule:
         if not self.names:
             raise InputError(node.problem(f"the rule {self.text} names no setter"))
 
-    def problem(self, message: str, hint: str = "") -> Problem:
-        """Describe something wrong with the rule, by its place."""
-        return self.node.problem(message, hint)
-
     def misfit(self, setters: Mapping[str, Setter]) -> Problem | None:
         """Say what is wrong with the rule for setters of these types: a name unknown, a text for a number."""
         for name, position in expression.names(self.node.value):
@@ -53,7 +49,7 @@ class Rule:
         except ExpressionError as error:
             return self._at(error)
         if type_name != "BOOL":
-            return self.problem(f"the rule {self.text} must be true or false: it compares nothing")
+            return self.node.problem(f"the rule {self.text} must be true or false: it compares nothing")
         return None
 
     def holds(self, setters: Mapping[str, Setter]) -> bool | None:
@@ -75,7 +71,7 @@ class Rule:
         except AnswerError as error:
             reason = f": {error}"
         shown = ", ".join(f"{name} is {_shown(setters[name])}" for name in self.names)
-        return self.problem(self.message.removesuffix(".") + reason, f"the rule is {self.text}; {shown}")
+        return self.node.problem(self.message.removesuffix(".") + reason, f"the rule is {self.text}; {shown}")
 
     def _answer(self, setters: Mapping[str, Setter]) -> bool | None:
         if any(setters[name].must_be_set for name in self.names):

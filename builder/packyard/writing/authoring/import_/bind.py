@@ -20,7 +20,7 @@ from packyard.core.yaml.node import Document, Scalar
 from packyard.using.setters import fields
 from packyard.using.setters.definition import Definitions, Setter, Substitution
 from packyard.using.setters.fields import Binding
-from packyard.using.setters.kpt.tagged import Pattern
+from packyard.using.setters.kpt.tags import Pattern
 from packyard.using.setters.krmfile import Krmfile
 from packyard.writing.authoring import place
 from packyard.writing.authoring.import_ import kpt, meaning
@@ -44,18 +44,13 @@ _DRIFTED = (
 
 
 def bind(
-    documents: Sequence[Document], krmfiles: Sequence[Krmfile], notes: list[Note]
+    documents: Sequence[Document], krmfile: Krmfile | None, notes: list[Note]
 ) -> tuple[list[list[Edit]], dict[str, Definition]]:
-    """Return the edits of each document, and the definitions that its comments reach; what it meets is noted.
-
-    A name is what the last of ``krmfiles`` that has it says.
-    """
+    """Return the edits of each document, and the definitions that its comments reach; what it meets is noted."""
     edits: list[list[Edit]] = [[] for _ in documents]
     known, bound = kpt.read(documents, edits, notes)
     notes += [note for document in documents for note in _placeholders(document)]
-    own = Definitions()
-    for read in (meaning.read(krmfile, notes) for krmfile in krmfiles):
-        own = Definitions({**own.setters, **read.setters}, {**own.substitutions, **read.substitutions})
+    own = meaning.read(krmfile, notes) if krmfile else Definitions()
     bindings = [(number, each) for number, document in enumerate(documents) for each in fields.find(document)]
     faults = [_fault(binding, own) for _, binding in bindings]
     pairs = list(zip(bindings, faults, strict=True))

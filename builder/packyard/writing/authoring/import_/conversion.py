@@ -5,7 +5,8 @@ from __future__ import annotations
 import tempfile
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from posixpath import basename
+from posixpath import basename, relpath
+from types import MappingProxyType
 from typing import NamedTuple
 
 from packyard.core.errors import BeyondError, InputError, Problem, refuse
@@ -33,15 +34,33 @@ _FROZEN = (
     "generators that no part has: built.yaml has what they made, and no file of theirs is left",
     "change it there; a hash behind its name does not follow any more",
 )
-_NOT_BUILT = "use cases that kustomize does not build", "mend them, and import again, or do without"
+_NOT_BUILT = "use cases that kustomize does not build, or to nothing", "mend them, and import again, or do without"
 
 
 class _Trial(NamedTuple):
-    """By the paths of use cases what is wrong, and of those that compose the objects, and values of setters."""
+    """What is wrong with a use case; of one that composes its objects, and values for its setters."""
 
-    faults: dict[str, Sequence[Problem]]
-    others: dict[str, Sequence[object]]
-    values: dict[str, Mapping[str, str]]
+    problems: Sequence[Problem]
+    objects: Sequence[object] | None = None
+    values: Mapping[str, str] = MappingProxyType({})
+
+
+class _Attempt(NamedTuple):
+    """How a use case is taken: with values of setters, with patches of what its parts compose, or as it is built."""
+
+    given: Mapping[str, str] = MappingProxyType({})
+    composed: Sequence[object] | None = None
+    fault: str = ""
+
+    def next(self, trial: _Trial, source: Upstream, parts: Sequence[Part]) -> _Attempt:
+        """Return what to do about what is wrong."""
+        if self.fault:
+            raise InputError(*trial.problems)
+        if trial.values and not self.given:
+            return _Attempt(trial.values)
+        if trial.objects is not None and self.composed is None:
+            return self._replace(composed=trial.objects)
+        return self._replace(fault=str(source.original(trial.problems[0], parts)._replace(hint="")))
 
 
 class Imported(NamedTuple):
@@ -62,28 +81,19 @@ def of_folder(here: Workspace, name: str, folder: Path, build: Build) -> Importe
     _check_name(here, name)
     source = Upstream(folder, build)
     paths = _paths(here, source)
-    as_built: dict[str, str] = {}
-    composed: dict[str, Sequence[object]] = {}
-    given: dict[str, Mapping[str, str]] = {}
+    attempts = dict.fromkeys(paths.values(), _Attempt())
     while True:
-        taken = _take(source, paths, as_built, composed)
-        files = _files(name, taken, given)
-        faults, others, new = _faults(here, name, taken, files, build)
-        if not faults:
+        taken = _take(source, paths, attempts)
+        files = _files(name, taken, attempts)
+        trials = dict(_try(here, name, taken, files, build))
+        if not trials:
             break
-        if new := {path: given_values for path, given_values in new.items() if given_values and path not in given}:
-            given |= new
-            continue
-        if faults.keys() <= as_built.keys():
-            refuse(problem for problems in faults.values() for problem in problems)
-        unclear = {path: problems for path, problems in faults.items() if path in composed or path not in others}
-        composed |= {path: objects for path, objects in others.items() if path not in composed}
-        firsts = {path: source.original(problems[0], _parts(taken)) for path, problems in unclear.items()}
-        as_built |= {path: str(problem._replace(hint="")) for path, problem in firsts.items()}
+        attempts |= {path: attempts[path].next(trial, source, _parts(taken)) for path, trial in trials.items()}
     _check_free(here, dict.fromkeys(path.rpartition("/")[0] for path in files))
     patched: dict[tuple[tuple[str, str], str], list[str]] = {}
-    for use_case in (use_case for use_case in taken if use_case.path in composed.keys() - as_built.keys()):
-        for each in use_case.part.all():
+    for use_case in taken:
+        attempt = attempts[use_case.path]
+        for each in use_case.part.all() if attempt.composed is not None and not attempt.fault else ():
             for line in each.beyond:
                 is_frozen = BUILT in each.files and "Generator" in line
                 patched.setdefault((_FROZEN if is_frozen else _PATCHED, line), []).append(use_case.part.folder)
@@ -92,55 +102,51 @@ def of_folder(here: Workspace, name: str, folder: Path, build: Build) -> Importe
     notes = source.all_notes()
     of_package = "what the package does", "say it in a sentence, for lists and the README"
     notes.append(Note(DOUBTFUL, *of_package, (f"packages/{name}/{package.DESCRIPTION}",)))
-    return Imported(name, files, sorted(paths[use_case.folder] for use_case in taken), notes)
+    return Imported(name, files, sorted(use_case.path for use_case in taken), notes)
 
 
 def _paths(here: Workspace, source: Upstream) -> dict[str, str]:
     """Return the folders of use cases with their paths."""
-    shown = source.sources.shown("")
+    shown = source.sources.shown(source.folder)
     if not source.folders:
         hint = "it needs manifests, a kustomization.yaml for each use case, or a Kptfile"
         raise InputError(Problem("holds no use case", file=shown, hint=hint))
-    return use_cases.paths(source.folders, here.prefix, shown, source.sources.root_dir.resolve().name)
+    below = {relpath(folder, source.folder).removeprefix("."): folder for folder in source.folders}
+    named = use_cases.paths([*below], here.prefix, shown, basename(source.folder))
+    return {folder: named[path] for path, folder in below.items()}
 
 
-def _take(
-    source: Upstream, paths: Mapping[str, str], as_built: Mapping[str, str], composed: Mapping[str, Sequence[object]]
-) -> list[UseCase]:
-    """Take use cases; those that kustomize does not build and those without an object are left out, unless all are."""
+def _take(source: Upstream, paths: Mapping[str, str], attempts: Mapping[str, _Attempt]) -> list[UseCase]:
+    """Take use cases; those that kustomize does not build, or to nothing, are left out, unless all are."""
     source.begin()
     taken: list[UseCase] = []
     problems: dict[str, Sequence[Problem]] = {}
     for folder, path in paths.items():
         try:
-            taken.append(source.use_case(folder, path, as_built.get(path, ""), composed.get(path)))
+            use_case = source.use_case(folder, path, attempts[path].fault, attempts[path].composed)
+            if not use_case.objects:
+                raise InputError(Problem("holds no object", file=source.sources.shown(folder)))
+            taken.append(use_case)
         except BeyondError:
             raise
         except InputError as error:
             problems[path] = error.problems
     refuse(dict.fromkeys(problem for some in problems.values() if not taken for problem in some))
-    filled = [use_case for use_case in taken if use_case.objects]
-    refuse(Problem("holds no object", file=source.sources.shown(use_case.folder)) for use_case in taken if not filled)
-    empty = tuple(source.sources.shown(use_case.folder) for use_case in taken if not use_case.objects)
-    source.notes += [Note(LOST, "use cases without an object", "nothing", empty)] if empty else []
     refused = tuple(f"{path}: {_first_line(some[0])}" for path, some in problems.items())
     source.notes += [Note(LOST, *_NOT_BUILT, refused)] if refused else []
-    parts = _parts(filled)
+    parts = _parts(taken)
     for each in parts:
         each.bind(source.notes)
-        users = [use_case.part for use_case in filled if any(below is each for below in use_case.part.all())]
+        users = [use_case.part for use_case in taken if any(below is each for below in use_case.part.all())]
         for name in [name for name in each.generated if all(name in user.deleted for user in users)]:
             if not any(below.patches_config_map(name) for user in users for below in user.all()):
                 each.drop(name)
                 for user in users:
                     user.kept["patches"].remove(user.deleted[name])
-    used: dict[str, set[str]] = {}
-    krmfiles = {file.source.name: file for each in parts for file in each.krmfiles}
-    for each in parts:
-        for file in each.krmfiles:
-            used.setdefault(file.source.name, set()).update(each.defined)
-    source.notes += [note for path, names in used.items() for note in bind.left(krmfiles[path], names)]
-    return filled
+    for file in {each.krmfile.source.name: each.krmfile for each in parts if each.krmfile}.values():
+        users_of_file = [each for each in parts if each.krmfile and each.krmfile.source.name == file.source.name]
+        source.notes += bind.left(file, {name for each in users_of_file for name in each.defined})
+    return taken
 
 
 def _first_line(problem: Problem) -> str:
@@ -153,7 +159,7 @@ def _parts(taken: Iterable[UseCase]) -> list[Part]:
     return list({id(each): each for use_case in taken for each in use_case.part.all()}.values())
 
 
-def _files(name: str, taken: Sequence[UseCase], given: Mapping[str, Mapping[str, str]]) -> dict[str, bytes]:
+def _files(name: str, taken: Sequence[UseCase], attempts: Mapping[str, _Attempt]) -> dict[str, bytes]:
     """Return the files of a workspace by their paths; what all parts define alike stands beside package.yaml.
 
     So does what one Krmfile defines for all: a use case whose fields have another value gives it.
@@ -171,7 +177,7 @@ def _files(name: str, taken: Sequence[UseCase], given: Mapping[str, Mapping[str,
         own = [definition for key, definition in each.defined.items() if key in several]
         written |= {"Krmfile": krmfile(own)} if own else {}
         files |= {f"{each.folder}/{file}": data for file, data in written.items()}
-    values = {use_case.path: _values(use_case.part, given.get(use_case.path, {})) for use_case in taken}
+    values = {use_case.path: _values(use_case.part, attempts[use_case.path].given) for use_case in taken}
     first, *others = values.values()
     common = {key: text for key, text in first.items() if others and all(text == each.get(key) for each in others)}
     tree = {use_case.path: _use_case(use_case.part, values[use_case.path], common) for use_case in taken}
@@ -205,9 +211,10 @@ def _use_case(part: Part, values: Mapping[str, str], common: Mapping[str, str]) 
     return in_brackets(says)
 
 
-def _faults(here: Workspace, name: str, taken: Sequence[UseCase], files: Mapping[str, bytes], build: Build) -> _Trial:
-    """Compose all use cases in a workspace of its own, and say by their paths which are not what was there."""
-    trial = _Trial({}, {}, {})
+def _try(
+    here: Workspace, name: str, taken: Sequence[UseCase], files: Mapping[str, bytes], build: Build
+) -> Iterator[tuple[str, _Trial]]:
+    """Compose all use cases in a workspace of its own, and yield those that are not what was there by their paths."""
     head = f"apiVersion: packyard/v1\nkind: Workspace\nname: imported\nprefix: {here.prefix}\nlicense: {WORKSPACE}\n"
     with tempfile.TemporaryDirectory() as root:
         folder = Path(root)
@@ -220,14 +227,11 @@ def _faults(here: Workspace, name: str, taken: Sequence[UseCase], files: Mapping
                 composed = compose.make(own, described, made[file.path])
                 _put(folder / "built" / file.path, composed.files)
                 _put(folder / "built" / PROGRAMS, program.files(own.sources, [composed.sources]))
-                built = build(folder / "built" / file.path)
-                objects = part.objects_of(built, file.path)
+                objects = part.objects_of(build(folder / "built" / file.path), file.path)
                 if differences := list(_differences(file, objects)):
-                    trial.faults[file.path], trial.others[file.path] = differences, objects
-                    trial.values[file.path] = values.find(composed, file.objects)
+                    yield file.path, _Trial(differences, objects, values.find(composed, file.objects))
             except InputError as error:
-                trial.faults[file.path] = error.mapped(lambda problem: _without(problem, f"{root}/")).problems
-    return trial
+                yield file.path, _Trial(error.mapped(lambda problem: _without(problem, f"{root}/")).problems)
 
 
 def _without(problem: Problem, folder: str) -> Problem:

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import chain
 from posixpath import relpath
 
 from packyard.core.kubernetes import images, kustomization
@@ -21,12 +22,11 @@ from packyard.core.yaml.document import parse_text, source_of, walk
 from packyard.core.yaml.node import Collection, Comment, Document, Entry, Item, MappingNode, Node, Scalar, Source
 from packyard.core.yaml.values import to_value
 from packyard.using.kustomize import selector
-from packyard.using.setters.krmfile import NAME as KRMFILE
-from packyard.using.setters.krmfile import Krmfile
+from packyard.using.setters.krmfile import KRMFILE, Krmfile
 from packyard.writing.authoring.import_ import difference as differences
 from packyard.writing.authoring.import_ import kpt
 from packyard.writing.authoring.import_.bind import bind
-from packyard.writing.authoring.import_.meaning import Definition
+from packyard.writing.authoring.import_.meaning import Definition, names
 from packyard.writing.authoring.import_.note import Note
 from packyard.writing.source.package import slug
 
@@ -36,7 +36,7 @@ _BASES, _OVERLAYS = "bases", "overlays/programs"
 
 @dataclass(slots=True)
 class Part:
-    """A base or a component; ``krmfiles`` are those above it, and last its own."""
+    """A base or a component."""
 
     source: str
     kind: str = "Kustomization"
@@ -51,7 +51,7 @@ class Part:
     beyond: list[str] = field(default_factory=list)  # what its kustomization says and no part can
     namespace: str = ""  # of a use case
     head: Sequence[Comment] = ()
-    krmfiles: Sequence[Krmfile] = ()
+    krmfile: Krmfile | None = None  # its own, or the nearest above it
     kptfile: Source | None = None
     defined: dict[str, Definition] = field(default_factory=dict)
     generated: dict[str, list[str]] = field(default_factory=dict)  # ConfigMaps, each with its files
@@ -75,7 +75,7 @@ class Part:
 
     def bind(self, notes: list[Note]) -> None:
         """Write setter comments into its files, and take the definitions that these reach."""
-        edits, self.defined = bind(self.read(), self.krmfiles, notes)
+        edits, self.defined = bind(self.read(), self.krmfile, notes)
         left = iter(edits)
         for path, documents in self.documents.items():
             own = [edit for _ in documents for edit in next(left)]
@@ -157,11 +157,11 @@ def name(parts: Iterable[Part], stem: str) -> None:
     alone = len(parts := [*parts]) == 1
     for part in parts:
         above = _OVERLAYS if part.kind == "Component" else _BASES
-        steps = list(map(slug, part.source.split("/")))
-        steps = [step for step in steps if step] or ["base"]
-        names = ["-".join([stem, *steps[-length:]]) for length in range(1, len(steps) + 1)]
-        names = [*([stem] if alone else []), *names, *(f"{names[-1]}-{number}" for number in range(2, len(taken) + 3))]
-        part.folder = next(path for name in names if (path := f"{above}/{name}") not in taken)
+        steps = [step for step in map(slug, part.source.split("/")) if step] or ["base"]
+        longer = (f"{stem}-{name}" for name in names(steps, "-"))
+        part.folder = next(
+            path for name in chain([stem] if alone else [], longer) if (path := f"{above}/{name}") not in taken
+        )
         taken.add(part.folder)
 
 

@@ -15,25 +15,24 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache, partial
+from functools import cache
 from itertools import takewhile
 from pathlib import Path, PurePosixPath
-from posixpath import basename, commonpath, join, normpath, relpath
+from posixpath import basename, commonpath, dirname, join, normpath, relpath
 
-from packyard.core.errors import InputError, Problem, every, refuse
+from packyard.core.errors import Problem, every
 from packyard.core.files.paths import WORKSPACE
 from packyard.core.kubernetes import kustomization
 from packyard.core.kubernetes.kinds import is_local
 from packyard.core.yaml import make, proof
 from packyard.core.yaml.document import entries, source_of, walk
 from packyard.core.yaml.edit import Edit, exchange
-from packyard.core.yaml.node import Document, Item, MappingNode, Node, Scalar, SequenceNode, Source
+from packyard.core.yaml.node import Document, Item, MappingNode, Node, Scalar, SequenceNode
 from packyard.core.yaml.sources import Sources
 from packyard.core.yaml.span import embedded
 from packyard.core.yaml.values import double_quoted, is_null
 from packyard.using.kustomize import generator, selector
-from packyard.using.setters.krmfile import NAME as KRMFILE
-from packyard.using.setters.krmfile import parse_krmfile
+from packyard.using.setters.krmfile import KRMFILE, parse_krmfile
 from packyard.using.setters.packages import DEFINITIONS, KPTFILE
 from packyard.writing.authoring.import_ import use_cases
 from packyard.writing.authoring.import_.note import LOST, Note
@@ -46,6 +45,10 @@ Build = Callable[[Path], bytes]
 _Known = Mapping[str, "Mapping[str, None] | None"]
 
 _AS_BUILT = "kustomizations that packyard does not compose, taken as kustomize builds them"
+_ODD = (
+    "files that hold more than objects",
+    "give each of their documents apiVersion, kind and metadata.name, and import again, or do without",
+)
 _MERGES = "patchesStrategicMerge"
 _OF_PATCHES = ("patches", _MERGES, "patchesJson6902")
 _DEFAULTS = "generatorOptions"
@@ -68,23 +71,20 @@ class _BeyondPartError(Exception):
 class UseCase:
     """A use case that is one part with all that it builds on, and the objects that are there before the import."""
 
-    folder: str
     path: str
     part: Part
     objects: Sequence[object]
 
 
 class Upstream:
-    """The use cases of a folder, and what they build on."""
+    """The use cases of a folder, and what they build on; paths begin at the root of the disk."""
 
     def __init__(self, folder: Path, build: Build) -> None:
-        self.sources = Sources(folder)
-        self.folders = self._leaves()
-        self._wide, self._below = Sources(Path("/")), os.path.relpath(folder.resolve(), "/")
-        self._text = cache(lambda below: build(folder / below))
-        self._objects = cache(lambda below: objects_of(self._text(below), f"{self.sources.shown(below)} as built"))
-        self._folders = self._reached()
-        self._top = self._package(commonpath([self._below, *self._folders]))
+        self.sources, self.folder = Sources(Path("/")), os.path.relpath(folder.resolve(), "/")
+        self._text = cache(lambda place: build(Path("/", place)))
+        self._objects = cache(lambda place: objects_of(self._text(place), f"{self.sources.shown(place)} as built"))
+        leaves = use_cases.leaves(Sources(Path("/")), self.folder)
+        self.folders = leaves or ([self.folder] if self._manifests(self.folder) else [])
         self.begin()
 
     def begin(self) -> None:
@@ -99,99 +99,83 @@ class Upstream:
         """
         if not kustomizations(self.sources, folder):
             return self._of_manifests(folder, path)
-        text, place, objects = self._text(folder), self._place(folder), self._objects(folder)
+        text, objects = self._text(folder), self._objects(folder)
         try:
             if fault:
                 raise _BeyondPartError(fault)
-            part = self._copy(place, "Kustomization", is_leaf=True)
+            part = self._copy(folder, "Kustomization", is_leaf=True)
             if composed is not None:
                 part.amend(composed, documents(source_of(proof.rewrite(text, "", _indicated), "")))
         except _BeyondPartError as error:
-            part = self._of_text(place, text, str(error))
-        return UseCase(folder, path, part, objects)
+            part = self._of_text(folder, str(error))
+        return UseCase(path, part, objects)
 
     def original(self, problem: Problem, parts: Iterable[Part]) -> Problem:
         """Return a problem of a part by what was imported; by the folder alone where the part is written anew."""
         for part in parts:
             file = problem.file.removeprefix(f"{part.folder}/")
             if file in part.files and file != BUILT:
-                return problem._replace(file=self._shown(join(part.source, file)))
+                return problem._replace(file=self.sources.shown(join(part.source, file)))
             if file in (kustomization.FILE, BUILT):
-                return problem._replace(file=self._shown(part.source), line=0, column=0)
+                return problem._replace(file=self.sources.shown(part.source), line=0, column=0)
         return problem
 
     def all_notes(self) -> list[Note]:
         """Return the notes, with paths as they stand below the folder."""
-        above, shown = relpath(self._top, self._below), f"{self.sources.shown('')}/"
-        paths = {f"/{self._below}/": "", shown: "", **({} if above == "." else {f"/{self._top}/": f"{above}/"})}
-        return [note.with_paths(paths) for note in (*self.notes, *self._left())]
+        notes = [*self.notes, *self._left()]
+        top = commonpath([self.folder, *map(dirname, self.sources.inputs)])
+        paths = {f"/{self.folder}/": ""}
+        paths.setdefault(f"/{top}/", f"{relpath(top, self.folder)}/")
+        return [note.with_paths(paths) for note in notes]
 
     def _left(self) -> Iterator[Note]:
         """Find files that were not read: they are in no use case, nor in what one builds on; a whole folder is one."""
-        read = {*self._wide.inputs, *self._named()}
+        read = {*self.sources.inputs, *self._named()}
         above = {folder for path in read for folder in map(str, PurePosixPath(path).parents)}
         todo = "write fragments of the README from what it said, or put it below files/ of the package"
-        for path in self.sources.list("", "**/*"):
-            if self._place(path) not in read and "/." not in f"/{path}" and _is_file(self.sources, path):
-                folders = (f"{folder}/" for folder in reversed(PurePosixPath(path).parents[:-1]))
-                case = next((folder for folder in folders if self._place(folder) not in above), path)
-                yield Note(LOST, "files beside the use cases", todo, (join(self.sources.shown(""), case),))
+        for path in self._files("*"):
+            if path not in read:
+                folders = map(str, reversed(PurePosixPath(path).parents))
+                case = next((f"/{folder}/" for folder in folders if folder not in above), f"/{path}")
+                yield Note(LOST, "files beside the use cases", todo, (case,))
 
     def _named(self) -> Iterator[str]:
-        """Yield the files that kustomizations name, and those of what they build on."""
-        for folder in self._folders:
-            for file in kustomizations(self._wide, folder):
-                nodes = walk(use_cases.root(self._wide, file))
-                texts = (node.value.rpartition("=")[2] for node in nodes if isinstance(node, Scalar))
-                yield from (file, *(normpath(join(folder, text)) for text in texts))
-
-    def _reached(self) -> list[str]:
-        """Return the folders of use cases, and those that they build on."""
-        folders = [*map(self._place, self.folders)]
+        """Yield the files that kustomizations of use cases name, and those of what they build on."""
+        folders = [*self.folders]
         for folder in folders:
-            for file in kustomizations(self._wide, folder):
-                texts = kustomization.referred(use_cases.root(self._wide, file))
-                below = dict.fromkeys(normpath(join(folder, text)) for text in texts)
-                folders += [path for path in below if path not in folders and self._wide.is_folder(path)]
-        return folders
+            for file in kustomizations(self.sources, folder):
+                root = use_cases.root(self.sources, file)
+                texts = (node.value.rpartition("=")[2] for node in walk(root) if isinstance(node, Scalar))
+                yield from (file, *(normpath(join(folder, text)) for text in texts))
+                below = dict.fromkeys(normpath(join(folder, text)) for text in kustomization.referred(root))
+                folders += [path for path in below if path not in folders and self.sources.is_folder(path)]
 
-    def _package(self, folder: str) -> str:
-        """Return the folder with the definitions for another one: itself, or one above that is in no workspace."""
-        is_outside = partial(_has_none, self._wide, (WORKSPACE,))
-        folders = takewhile(is_outside, [folder, *map(str, PurePosixPath(folder).parents)])
-        return next((path for path in folders if not _has_none(self._wide, (KRMFILE, KPTFILE), path)), folder)
-
-    def _leaves(self) -> list[str]:
-        """Return the folders of use cases, or of manifests without any kustomization."""
-        return use_cases.leaves(self.sources) or ([""] if self._manifests("") else [])
+    def _files(self, pattern: str, folder: str = "") -> list[str]:
+        """Return the files of a name below a folder that are not hidden."""
+        files = self.sources.list(folder or self.folder, f"**/{pattern}")
+        return [file for file in files if "/." not in file.removeprefix(self.folder) and self.sources.is_file(file)]
 
     def _manifests(self, folder: str) -> list[str]:
-        """Return the YAML files below a folder that are not hidden."""
-        files = [file for end in ("yaml", "yml") for file in self.sources.list(folder, f"**/*.{end}")]
-        return [file for file in files if "/." not in f"/{file}" and self.sources.is_file(file)]
+        """Return the YAML files below a folder; a link may not lead out."""
+        files = [*self._files("*.yaml", folder), *self._files("*.yml", folder)]
+        return [file for file in files if holds(self.folder, self.sources.resolve(file))]
 
     def _of_manifests(self, folder: str, path: str) -> UseCase:
-        """Take all files below a folder that are not for functions of kpt alone."""
-        place = self._place(folder)
-        part = self._part(place)
-        by_name = dict(zip(names := self._manifests(folder), every(self.sources.documents, names), strict=True))
-        refuse(fault for some in by_name.values() for document in some if (fault := _fault(document)))
-        objects: list[object] = []
-        for name, some in by_name.items():
-            own = [plain(document) for document in some if not is_local(document.root)]
-            if own:
-                self._add(part, relpath(name, folder or "."))
-                part.listed.append(listing(relpath(name, folder or ".")))
-            objects += own
-        return UseCase(folder, path, part, objects)
-
-    def _place(self, folder: str) -> str:
-        """Return where a folder is below the root of the disk."""
-        return normpath(join(self._below, folder))
-
-    def _shown(self, path: str) -> str:
-        """Return a path below the root of the disk as messages show it."""
-        return self.sources.shown(relpath(path, self._below))
+        """Take all files below a folder that hold objects alone, and are not for functions of kpt alone."""
+        part, objects = self._part(folder), list[object]()
+        names = self._manifests(folder)
+        for name, some in zip(names, every(self.sources.documents, names), strict=True):
+            own = [document for document in some if not is_local(document.root)]
+            odd = [document.root for document in own if document.root and not _is_object(document.root)]
+            if odd:
+                self.notes.append(Note(LOST, *_ODD, (odd[0].place,)))
+            elif own:
+                self._add(part, relpath(name, folder))
+                part.listed.append(listing(relpath(name, folder)))
+                objects += map(plain, own)
+            else:
+                self.sources.inputs.pop(name)  # it lies beside the use cases
+        return UseCase(path, part, objects)
 
     def _take(self, folder: str, kind: str) -> Part:
         """Take a part that another one builds on: as it is, or for a base as it is built."""
@@ -202,16 +186,15 @@ class Upstream:
             except _BeyondPartError as error:
                 if kind == "Component":
                     raise
-                self._taken[key] = self._of_text(folder, self._text(relpath(folder, self._below)), str(error))
+                self._taken[key] = self._of_text(folder, str(error))
         return self._taken[key]
 
-    def _of_text(self, folder: str, text: bytes, reason: str) -> Part:
+    def _of_text(self, folder: str, reason: str) -> Part:
         """Take what kustomize builds of a folder, which keeps no comments."""
         todo = f"go on with the objects in {BUILT} of their bases; comments and setters are not in it"
-        place = self._shown(folder)
-        self.notes.append(Note(LOST, _AS_BUILT, todo, (f"{place}: {reason}",)))
-        shown = f"{place} as built"
-        text = proof.rewrite(text, shown, _indicated)
+        self.notes.append(Note(LOST, _AS_BUILT, todo, (f"{self.sources.shown(folder)}: {reason}",)))
+        shown = f"{self.sources.shown(folder)} as built"
+        text = proof.rewrite(self._text(folder), shown, _indicated)
         return Part(
             folder,
             files={BUILT: text},
@@ -220,12 +203,12 @@ class Upstream:
         )
 
     def _copy(self, folder: str, kind: str, *, is_leaf: bool = False) -> Part:
-        file, *others = kustomizations(self._wide, folder) or [""]
-        root = None if others or not file else use_cases.root(self._wide, file)
+        file, *others = kustomizations(self.sources, folder) or [""]
+        root = None if others or not file else use_cases.root(self.sources, file)
         if not isinstance(root, MappingNode) or root.text("kind", default="Kustomization") != kind:
             raise _BeyondPartError(f"it has no {kind}, or several")
         part = self._part(folder, kind)
-        part.head = [*self._wide.documents(file)[0].head, *root.entries[0].head]
+        part.head = [*self.sources.documents(file)[0].head, *root.entries[0].head]
         part.namespace = root.text("namespace") if is_leaf else ""
         beyond = list(_beyond(root, is_leaf=is_leaf))
         for key in (*kustomization.LISTED, *_KEPT):
@@ -238,7 +221,7 @@ class Upstream:
                 except _BeyondPartError as error:
                     beyond.append((item.value, f"{key}: {error}"))
         lines = ((root.source.locate(node.start)[0], what) for node, what in beyond)
-        part.beyond = [f"{self._shown(file)}:{line}: {what}" for line, what in lines]
+        part.beyond = [f"{self.sources.shown(file)}:{line}: {what}" for line, what in lines]
         return part
 
     def _keep(self, part: Part, key: str, item: Item, defaults: MappingNode | None) -> None:
@@ -274,9 +257,9 @@ class Upstream:
         """Take what a kustomization lists: a part, or a file of objects."""
         text = item.value.value if isinstance(item.value, Scalar) else ""
         path = normpath(join(part.source, text))
-        if not text or "://" in text or path.startswith("..") or not self._wide.exists(path):
+        if not text or "://" in text or path.startswith("..") or not self.sources.exists(path):
             raise _BeyondPartError(f"it names {text!r} in {key}")
-        if not self._wide.is_folder(path):
+        if not self.sources.is_folder(path):
             self._add(part, text)
             if key == "components" or not all(_is_object(document.root) for document in part.documents[normpath(text)]):
                 raise _BeyondPartError(f"{text} holds more than objects")
@@ -289,31 +272,26 @@ class Upstream:
     def _add(self, part: Part, text: str, *, name: str = "") -> None:
         """Add a file of a part, which lies beside its kustomization or below; one with a ``name`` is not of objects."""
         path = normpath(join(part.source, text))
-        if normpath(text).startswith(("..", "/")) or not self._wide.is_file(path):
+        if normpath(text).startswith(("..", "/")) or not self.sources.is_file(path):
             raise _BeyondPartError(f"{text} does not lie beside the kustomization")
-        data = self._wide.read(path)
+        data = self.sources.read(path)
         if part.files.setdefault(name or normpath(text), data) != data:
             raise _BeyondPartError(f"{text} is not the only file of its name")
         if not name:
-            self._wide.documents(path)  # refuses a key that stands twice
-            part.documents[normpath(text)] = documents(self._wide.text(path))
-
-    def _above(self, folder: str, *names: str) -> list[Source]:
-        """Return the files of some names in a folder, and in those above it to the one that holds all of the import."""
-        folders = [path for path in [folder, *map(str, PurePosixPath(folder).parents)] if holds(self._top, path)]
-        paths = (join(path, name) for path in reversed(folders) for name in names)
-        return [self._wide.text(path) for path in paths if self._wide.is_file(path)]
+            self.sources.documents(path)  # refuses a key that stands twice
+            part.documents[normpath(text)] = documents(self.sources.text(path))
 
     def _part(self, folder: str, kind: str = "Kustomization") -> Part:
-        """Return a part with the definitions above it; kpt 0.x has them in its Kptfile."""
-        files = [file for file in self._above(folder, KPTFILE, KRMFILE) if not _is_pipeline(file)]
-        kptfile = next(reversed(self._above(folder, KPTFILE)), None)
-        return Part(folder, kind, kept={"patches": []}, krmfiles=list(map(parse_krmfile, files)), kptfile=kptfile)
-
-
-def _is_pipeline(file: Source) -> bool:
-    """Say whether a file is a Kptfile without definitions."""
-    return basename(file.name) == KPTFILE and DEFINITIONS not in file.text.encode()
+        """Return a part with the nearest definitions above it that are in no workspace; kpt 0.x has a Kptfile."""
+        is_file = self.sources.is_file
+        above = [folder, *map(str, PurePosixPath(folder).parents)]
+        folders = takewhile(lambda folder: not is_file(join(folder, WORKSPACE)), above)
+        paths = (join(folder, name) for folder in folders for name in (KRMFILE, KPTFILE))
+        files = [self.sources.text(normpath(path)) for path in paths if is_file(path)]
+        kptfiles = [file for file in files if basename(file.name) == KPTFILE]
+        krmfiles = [file for file in files if file not in kptfiles or DEFINITIONS in file.text.encode()]
+        krmfile = parse_krmfile(krmfiles[0]) if krmfiles else None
+        return Part(folder, kind, kept={"patches": []}, krmfile=krmfile, kptfile=kptfiles[0] if kptfiles else None)
 
 
 def _indicated(document: Document) -> Iterator[Edit]:
@@ -353,24 +331,3 @@ def _is_object(root: Node | None) -> bool:
         return False
     version, kind, _, name = selector.identity(root)
     return bool(version and kind and name)
-
-
-def _fault(document: Document) -> Problem | None:
-    """Say why a document is no object."""
-    root = document.root
-    if _is_object(root):
-        return None
-    hint = "complete it, or import a copy of the folder without this file"
-    message = "is not an object that kustomize builds: apiVersion, kind and metadata.name are needed"
-    return root.problem(message, hint) if root else None
-
-
-def _has_none(sources: Sources, names: Iterable[str], folder: str) -> bool:
-    return not any(sources.is_file(normpath(join(folder, name))) for name in names)
-
-
-def _is_file(sources: Sources, path: str) -> bool:
-    try:
-        return sources.is_file(path)
-    except InputError:  # a link that leads out
-        return True

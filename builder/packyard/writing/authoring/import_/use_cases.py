@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from posixpath import commonpath, dirname, join, normpath
+from posixpath import commonpath, dirname, join, normpath, relpath
 from shlex import quote
 
 from packyard.core.errors import InputError, Problem
 from packyard.core.kubernetes import kustomization
 from packyard.core.yaml.node import MappingNode, Node
 from packyard.core.yaml.sources import Sources
-from packyard.using.options.folder import NAME as OPTIONS
-from packyard.using.options.folder import PROGRAMS
+from packyard.using.options.folder import OPTIONS, PROGRAMS
 from packyard.using.setters.packages import KPTFILE
 from packyard.writing.source.package import NAME, slug
 
@@ -20,26 +19,25 @@ _GROUPED, _OVERLAYS = 2, "overlays"
 _OUTER = "default"  # what a use case is called whose folder holds others
 
 
-def leaves(sources: Sources) -> list[str]:
+def leaves(sources: Sources, top: str = "") -> list[str]:
     """Return the folders with a kustomization that no other one builds on, and packages of kpt without any."""
     roots: dict[str, Node | None] = {}
     for name in kustomization.NAMES:
-        for path in _visible(sources, name):
+        for path in _visible(sources, top, name):
             roots[dirname(path)] = root(sources, path)
     below = {normpath(join(folder, text)) for folder, top in roots.items() for text in kustomization.referred(top)}
     kinds = {folder: top.text("kind") for folder, top in roots.items() if isinstance(top, MappingNode)}
     leaves = [folder for folder in roots if (folder or ".") not in below and kinds.get(folder) != "Component"]
-    for folder in map(dirname, _visible(sources, KPTFILE)):
+    for folder in map(dirname, _visible(sources, top, KPTFILE)):
         if not any(holds(folder, root) for root in roots) and not any(holds(leaf, folder) for leaf in leaves):
             leaves.append(folder)
     return sorted(leaves)
 
 
-def _visible(sources: Sources, name: str) -> list[str]:
+def _visible(sources: Sources, top: str, name: str) -> list[str]:
     """Return the files of a name, those of outer folders first, without what is hidden."""
-    files = [path for path in sources.list("", f"**/{name}") if sources.is_file(path)]
-    visible = [path for path in files if not any(part.startswith(".") for part in path.split("/"))]
-    return sorted(visible, key=lambda path: path.count("/"))
+    files = [path for path in sources.list(top, f"**/{name}") if "/." not in f"/{relpath(path, top or '.')}"]
+    return sorted(filter(sources.is_file, files), key=lambda path: path.count("/"))
 
 
 def kustomizations(sources: Sources, folder: str) -> list[str]:

@@ -7,11 +7,10 @@ from collections.abc import Sequence
 from packyard.core.kubernetes import kustomization
 from packyard.core.yaml.document import entries, parse_shared
 from packyard.core.yaml.node import MappingNode, Node, SequenceNode, Source
-from packyard.using.options.folder import NAME as OPTIONS
-from packyard.using.options.folder import PROGRAMS
+from packyard.using.options.folder import OPTIONS, PROGRAMS
 from packyard.using.setters import comment as comments
 from packyard.using.setters.comment import SETTER_PREFIX, SUBSTITUTION_PREFIX
-from packyard.using.setters.krmfile import NAME as KRMFILE
+from packyard.using.setters.krmfile import KRMFILE
 from packyard.writing.source import origin, parts, program
 from packyard.writing.source.compose import Composed, ComposedPackage
 from packyard.writing.source.origin import Place

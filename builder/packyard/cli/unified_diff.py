@@ -28,14 +28,11 @@ def diffs(directory: Path, files: Mapping[str, tuple[bytes | None, bytes | None]
 def texts(files: Mapping[str, tuple[bytes | None, bytes | None]]) -> None:
     """Print the changes of files, by paths below a folder that the reader knows, as one unified diff."""
     for path, (before, after) in sorted(files.items()):
-        diff(_diff(before, after, path))
+        _print(_diff(before, after, path))
 
 
-def diff(content: bytes) -> None:
+def _print(content: bytes) -> None:
     """Print a unified diff, byte for byte but for the colors of its lines on a terminal."""
-    if not colors.used_on("stdout"):
-        streams.write(content)
-        return
     for text in content.decode("utf-8", "surrogateescape").splitlines(keepends=True):
         bare = text.rstrip("\n")
         style = next((style for begin, style in colors.DIFF if bare.startswith(begin)), "")
