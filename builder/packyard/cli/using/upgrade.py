@@ -19,7 +19,7 @@ from dataclasses import replace
 from pathlib import Path
 from shlex import quote
 
-from packyard.cli import bundles, declare, output, preferences, state, unified, untarred
+from packyard.cli import bundles, declare, output, preferences, state, unified_diff, untarred
 from packyard.cli import directory as directories
 from packyard.cli.rows import Rows
 from packyard.core.bundle import address, manifest, receipt
@@ -71,7 +71,7 @@ def run(arguments: declare.Arguments) -> int:
     is_text = ROWS.show([_row(base, fetched, outcome)], arguments.output)
     if is_text and arguments.dry_run:
         left_out = {manifest.FILE, *(os.path.relpath(conflict.file, folder) for conflict in conflicts)}
-        unified.diffs(folder, {path: both for path, both in outcome.files.items() if path not in left_out})
+        unified_diff.diffs(folder, {path: both for path, both in outcome.files.items() if path not in left_out})
     elif is_text:
         for path, change in outcome.changes.items():
             output.line(f"{change:<8} {folder / path}")
