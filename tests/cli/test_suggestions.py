@@ -164,6 +164,8 @@ set WORKERS=3 multi-node        DIR goes first; type packyard set multi-node WOR
 set multi-node 'WORKERS = 3'    there are blanks around =; type 'WORKERS=3'
 set --dryrun                    set: unknown flag '--dryrun' (did you mean '--dry-run'?); packyard set --help lists the
 set A=1 --dryrun                set: unknown flag '--dryrun' (did you mean '--dry-run'?); packyard set --help lists the
+upgrade . --force               unknown flag '--force' (type --conflicts theirs)
+set . A=1 --force               set: unknown flag '--force' (before values that begin with -, type --); packyard set
 set --nonsense                  set: unknown flag '--nonsense' (to set a value, type NONSENSE=VALUE); packyard set
 set -x                          set: unknown flag '-x'; packyard set --help lists the flags
 set --dry-run=yes               --dry-run is on or off: type --dry-run or --dry-run=false, not --dry-run=yes; packyard
