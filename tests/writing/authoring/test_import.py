@@ -238,16 +238,6 @@ def test_without_kustomize_what_only_that_can_build_is_refused(
     assert reading.files(here).keys() == {"LICENSE", "packyard.yaml"}
 
 
-def test_programs_that_a_base_generates_stay_files_of_it(here: Path, tmp_path: Path) -> None:
-    generator = f"{FLAT}configMapGenerator: [{{name: programs, files: [run.py], literals: [LEVEL=info]}}]\n"
-    pod = POD.replace("  containers", "  volumes: [{name: p, configMap: {name: programs}}]\n  containers")
-    run(here, write(tmp_path / "web", {"kustomization.yaml": generator, "pod.yaml": pod, "run.py": "print(1)\n"}))
-    assert (here / "bases/web/run.py").read_text() == "print(1)\n"
-    tiny.done("build", "--version", "1", "--to", tmp_path / "out", "--workspace", here)
-    (folder,) = (file.parent for file in (tmp_path / "out").glob("web/use-cases/web/kustomization.yaml"))
-    assert "name: programs-" in tiny.done("render", folder)
-
-
 ODD = """# About the pod.
 
 apiVersion: v1

@@ -20,7 +20,7 @@ from packyard.core.yaml.node import Scalar
 from packyard.using.kustomize.part import Part
 from packyard.using.setters import fields
 from packyard.using.setters.definition import Setter, Substitution
-from packyard.using.setters.kpt.tagged import PREFIX
+from packyard.using.setters.kpt.tags import PREFIX
 from packyard.writing.build import readme
 from packyard.writing.checks.finding import Finding, finding
 from packyard.writing.checks.parsed import Parsed

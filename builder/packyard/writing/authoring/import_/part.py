@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import chain
 from posixpath import relpath
 
 from packyard.core.kubernetes import images, kustomization
@@ -25,7 +26,7 @@ from packyard.using.setters.krmfile import KRMFILE, Krmfile
 from packyard.writing.authoring.import_ import difference as differences
 from packyard.writing.authoring.import_ import kpt
 from packyard.writing.authoring.import_.bind import bind
-from packyard.writing.authoring.import_.meaning import Definition
+from packyard.writing.authoring.import_.meaning import Definition, names
 from packyard.writing.authoring.import_.note import Note
 from packyard.writing.source.package import slug
 
@@ -156,11 +157,11 @@ def name(parts: Iterable[Part], stem: str) -> None:
     alone = len(parts := [*parts]) == 1
     for part in parts:
         above = _OVERLAYS if part.kind == "Component" else _BASES
-        steps = list(map(slug, part.source.split("/")))
-        steps = [step for step in steps if step] or ["base"]
-        names = ["-".join([stem, *steps[-length:]]) for length in range(1, len(steps) + 1)]
-        names = [*([stem] if alone else []), *names, *(f"{names[-1]}-{number}" for number in range(2, len(taken) + 3))]
-        part.folder = next(path for name in names if (path := f"{above}/{name}") not in taken)
+        steps = [step for step in map(slug, part.source.split("/")) if step] or ["base"]
+        longer = (f"{stem}-{name}" for name in names(steps, "-"))
+        part.folder = next(
+            path for name in chain([stem] if alone else [], longer) if (path := f"{above}/{name}") not in taken
+        )
         taken.add(part.folder)
 
 

@@ -71,7 +71,6 @@ class _BeyondPartError(Exception):
 class UseCase:
     """A use case that is one part with all that it builds on, and the objects that are there before the import."""
 
-    folder: str
     path: str
     part: Part
     objects: Sequence[object]
@@ -109,7 +108,7 @@ class Upstream:
                 part.amend(composed, documents(source_of(proof.rewrite(text, "", _indicated), "")))
         except _BeyondPartError as error:
             part = self._of_text(folder, str(error))
-        return UseCase(folder, path, part, objects)
+        return UseCase(path, part, objects)
 
     def original(self, problem: Problem, parts: Iterable[Part]) -> Problem:
         """Return a problem of a part by what was imported; by the folder alone where the part is written anew."""
@@ -176,7 +175,7 @@ class Upstream:
                 objects += map(plain, own)
             else:
                 self.sources.inputs.pop(name)  # it lies beside the use cases
-        return UseCase(folder, path, part, objects)
+        return UseCase(path, part, objects)
 
     def _take(self, folder: str, kind: str) -> Part:
         """Take a part that another one builds on: as it is, or for a base as it is built."""
