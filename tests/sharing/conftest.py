@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 
 import real
+from packyard.sharing.stores.directory import DirectoryStore
 from sharing import buckets, registries
 from sharing.buckets import BucketServer, Opener, opener
 
@@ -76,6 +77,11 @@ def authority(tmp_path_factory: pytest.TempPathFactory) -> Path:
     ):
         subprocess.run([openssl, *words.split()], cwd=folder, capture_output=True, check=True)
     return folder
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> DirectoryStore:
+    return DirectoryStore(tmp_path)
 
 
 @pytest.fixture

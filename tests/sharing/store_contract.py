@@ -14,6 +14,7 @@ import pytest
 
 from packyard.core.digest import Digest
 from packyard.core.errors import ConflictError, InputError
+from packyard.core.files.regular import LIMIT
 from packyard.sharing.stores.store import MissingStoreError, NotFoundError, TooLongError
 
 if TYPE_CHECKING:
@@ -45,6 +46,13 @@ class StoreContract:
         assert Digest.of(b"1") in str(caught.value)
         assert Digest.of(b"2") in str(caught.value)
         assert store.get("a/b") == b"1"
+
+    def test_what_is_larger_than_other_objects_may_be_is_put_twice(self, store: Store) -> None:
+        data = bytes(LIMIT + 1)
+        for _ in range(2):
+            store.put("1.0/p.tar.gz", data)
+        with pytest.raises(ConflictError):
+            store.put("1.0/p.tar.gz", b"1" + data[1:])
 
     @pytest.mark.parametrize("key", ["missing", "a", "a/b/c", "a/missing"])
     def test_says_that_an_object_is_not_there(self, store: Store, key: str) -> None:

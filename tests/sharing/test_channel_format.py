@@ -105,15 +105,12 @@ def check(read: Read) -> None:
     assert found["1.0"]["removed"] == "it is older than the newest 1"
 
 
-def test_a_directory_is_read_by_the_page_alone(tmp_path: Path) -> None:
-    fill(DirectoryStore(tmp_path))
-    check(lambda key: (tmp_path / key).read_bytes())
-
-
-def test_a_web_server_is_read_by_the_page_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_directory_and_a_web_server_are_read_by_the_page_alone(
+    store: DirectoryStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv("NO_PROXY", "127.0.0.1")
-    store = DirectoryStore(tmp_path)
     fill(store)
+    check(lambda key: (store.root_dir / key).read_bytes())
     with answering(files({f"/{key}": store.get(key) for key in store.list("")})) as server:
         check(lambda key: requests.get(f"{server.address}/{key}", timeout=60).content)
 

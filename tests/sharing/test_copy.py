@@ -97,8 +97,9 @@ def test_a_closed_release_is_closed_once_all_of_it_was_copied(source: DirectoryS
     publish(target, [bundle("own", "1.0")])
     statuses(source, target, "gpt")
     assert access.read(target).is_closed("1.0")
-    with pytest.raises(ConflictError, match=r"the release 1\.0 is closed"):
+    with pytest.raises(ConflictError, match=r"^more@1\.0: the release 1\.0 is closed"):
         publish(target, [bundle("more", "1.0")])
+    assert "1.0/more.tar.gz" not in target.list("")
     assert list(fsck.check(target)) == []
     before = access.read(target)
     statuses(source, target)

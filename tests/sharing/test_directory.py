@@ -15,7 +15,6 @@ import pytest
 import faults
 from packyard.core.digest import Digest
 from packyard.core.errors import ConflictError, InputError, IntegrityError, UnavailableError
-from packyard.core.files import regular
 from packyard.sharing.stores.directory import DirectoryStore
 from packyard.sharing.stores.store import MissingStoreError, NotFoundError, Store
 from sharing.store_contract import StoreContract
@@ -25,11 +24,6 @@ class TestDirectoryStore(StoreContract):
     @pytest.fixture
     def store(self, tmp_path: Path) -> Store:
         return DirectoryStore(tmp_path / "channel")
-
-
-@pytest.fixture
-def store(tmp_path: Path) -> DirectoryStore:
-    return DirectoryStore(tmp_path)
 
 
 def files(root_dir: Path) -> list[str]:
@@ -45,14 +39,6 @@ def test_objects_and_directories_are_readable_for_all_whatever_the_umask(tmp_pat
         os.umask(before)
     modes = {name: stat.S_IMODE((tmp_path / name).stat().st_mode) for name in ("c", "c/a", "c/a/b", "c/i", "c/i/j")}
     assert modes == {"c": 0o755, "c/a": 0o755, "c/a/b": 0o644, "c/i": 0o755, "c/i/j": 0o644}
-
-
-def test_what_is_larger_than_other_objects_may_be_is_put_twice(store: DirectoryStore) -> None:
-    data = bytes(regular.LIMIT + 1)
-    for _ in range(2):
-        store.put("1.0/p.tar.gz", data)
-    with pytest.raises(ConflictError):
-        store.put("1.0/p.tar.gz", b"1" + data[1:])
 
 
 def test_what_stands_in_the_place_of_a_channel_or_a_file_is_said(tmp_path: Path) -> None:

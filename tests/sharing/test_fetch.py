@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from packyard.core.digest import Digest
-from packyard.core.errors import InputError, IntegrityError, UnavailableError
+from packyard.core.errors import InputError, IntegrityError
 from packyard.sharing.stores.directory import DirectoryStore
 from sharing.examples import bundle, fetch, list_otherwise, publish
 
@@ -32,12 +32,6 @@ def test_names_expected_and_found_digest(store: DirectoryStore, tmp_path: Path) 
     expected, found = Digest.of(bundle("bert", "1.9").data), Digest.of(bytes(data))
     with pytest.raises(IntegrityError, match=rf"bert@1\.9: expected {expected}, found {found}"):
         fetch(store, "bert@1.9")
-
-
-@pytest.mark.parametrize("reference", ["bert", "bert@1.9", "bert@^1"])
-def test_a_channel_that_is_not_there_is_said_to_be_missing(reference: str) -> None:
-    with pytest.raises(UnavailableError, match=r"^nosuch: no such file or directory"):
-        fetch(DirectoryStore(Path("nosuch")), reference)
 
 
 def test_what_is_in_the_archive_has_to_be_what_the_index_says(store: DirectoryStore, tmp_path: Path) -> None:

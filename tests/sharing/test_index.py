@@ -165,11 +165,6 @@ def test_a_name_among_many_takes_three_requests_and_a_list_one_for_each_shard(st
 # Changes, while others make some.
 
 
-@pytest.fixture
-def store(tmp_path: Path) -> DirectoryStore:
-    return DirectoryStore(tmp_path)
-
-
 def test_tries_again_when_others_are_faster_and_keeps_their_entries(tmp_path: Path) -> None:
     add_to_index(OvertakenStore(tmp_path), ENTRIES)
     names = {item.name for item in access.read(DirectoryStore(tmp_path)).entries}

@@ -38,11 +38,6 @@ def test_a_private_key_is_read_back_with_its_passphrase(passphrase: bytes | None
     assert asked == (["f"] if passphrase else [])
 
 
-def test_a_wrong_passphrase_is_refused() -> None:
-    with pytest.raises(InputError, match=r"release\.pem: the passphrase is wrong"):
-        SigningKey.parse(KEY.to_pem(b"secret"), lambda _: b"Secret", file="release.pem")
-
-
 @pytest.mark.parametrize(
     ("make", "sign"),
     [

@@ -166,17 +166,12 @@ def publish_bert(store: OCIStore) -> None:
     store.tag(KEY)
 
 
-def recording(**answers: bytes) -> Script:
-    """Answer by method; there is nothing at first."""
-    return lambda request: [answers.get(request.split(b" ")[0].decode(), NOT_FOUND)]
-
-
 @pytest.mark.parametrize("status", [b"200 OK", b"400 Bad", b"403 No", b"413 Too Large"])
 def test_an_upload_that_is_not_taken_says_so(status: bytes) -> None:
     said = json.dumps({"errors": [{"code": "DENIED", "message": "quota\x1b[31m is\nused up"}]}).encode()
-    begin = answer(b"", b"Location: /up", status=b"202 Accepted")
+    answers = {b"POST": answer(b"", b"Location: /up", status=b"202 Accepted"), b"PUT": answer(said, status=status)}
     with (
-        answering(recording(POST=begin, PUT=answer(said, status=status))) as server,
+        answering(lambda request: [answers.get(request.split(b" ")[0], NOT_FOUND)]) as server,
         pytest.raises(UnavailableError) as caught,
     ):
         publish_bert(oci(server))

@@ -19,11 +19,6 @@ from sharing.examples import bundle, compressed_otherwise, fetch, lose_index, pu
 KEYS = ["1.0/bert.tar.gz", "1.0/bert.tar.gz.sha256"]
 
 
-@pytest.fixture
-def store(tmp_path: Path) -> DirectoryStore:
-    return DirectoryStore(tmp_path)
-
-
 def state(store: DirectoryStore) -> dict[str, bytes]:
     return {key: store.get(key) for key in store.list("")}
 

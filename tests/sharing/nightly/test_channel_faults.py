@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-import os
 import random
 import signal
 from collections.abc import Callable
@@ -20,35 +19,22 @@ from packyard.sharing.index import access
 from packyard.sharing.publishing import fsck
 from packyard.sharing.publishing.copy import copy
 from packyard.sharing.publishing.withdrawal import Policy, gc, yank
-from packyard.sharing.stores import open_store
 from packyard.sharing.stores.directory import DirectoryStore
-from packyard.sharing.stores.store import Store
-from sharing.buckets import BUCKET
+from sharing.buckets import Opener
 from sharing.examples import FailingStore, bundle, close, fetch, publish
 
 # Publishers that are cut off from real servers.
 
 
-SERVERS = {"versitygw": "s3", "rclone": "s3", "azurite": "az", "fake_gcs": "gs"}
-
-
-def opened(server: str, folder: str, request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Store:
-    """Open an empty place on a server."""
-    found = request.getfixturevalue(server)
-    for name, value in found.environment.items():
-        monkeypatch.setenv(name, value)
-    return open_store(f"{SERVERS[server]}://{BUCKET}/{folder}")
-
-
-@pytest.mark.usefixtures("clean_environment")
-@pytest.mark.parametrize("server", SERVERS)
+@pytest.mark.parametrize("server", ["on_versitygw", "on_rclone", "on_azurite", "on_gcs"])
 def test_a_publisher_cut_off_at_any_operation_leaves_the_old_or_the_new_and_a_second_run_completes(
-    server: str, request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch
+    server: str, request: pytest.FixtureRequest
 ) -> None:
+    opened: Opener = request.getfixturevalue(server)
     made = [bundle("bert", "1.1"), bundle("gpt", "1.1")]
     for done in (False, True):
         for number in sample.places(15, of=f"{server} {done}"):
-            store = opened(server, f"cut-{os.urandom(8).hex()}", request, monkeypatch)
+            store = opened()
             publish(store, [bundle("bert", "1.0")])
             try:
                 publish(FailingStore(store, fail_at=number, done=done), made)

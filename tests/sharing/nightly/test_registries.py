@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import subprocess
-from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
@@ -12,7 +11,6 @@ import pytest
 import real
 from packyard.core.digest import Digest
 from packyard.core.errors import ConflictError
-from packyard.sharing.entry import IndexEntry
 from packyard.sharing.index import access
 from packyard.sharing.publishing import fsck
 from packyard.sharing.publishing.withdrawal import Policy, gc, yank
@@ -20,9 +18,8 @@ from packyard.sharing.stores.oci.channel import OCIStore
 from packyard.sharing.stores.store import NotFoundError
 from sharing.examples import bundle, close, fetch, publish
 from sharing.registries import anywhere
+from sharing.test_registry import BERT, KEY, said
 
-BERT = bundle("bert", "1.2.0+cpu", "hello")
-KEY = "1.2.0+cpu/bert.tar.gz"
 SERVERS = ["registry3", "registry2", "registry_with_referrers"]
 
 
@@ -32,10 +29,6 @@ pytestmark = pytest.mark.usefixtures("clean_environment")
 @pytest.fixture(params=SERVERS)
 def store(request: pytest.FixtureRequest) -> OCIStore:
     return OCIStore(anywhere(request.getfixturevalue(request.param)))
-
-
-def said(entry: IndexEntry) -> Mapping[str, bytes]:
-    return {entry.beside(".spdx.json"): f"about {entry}\n".encode()}
 
 
 def run(*command: object) -> str:
