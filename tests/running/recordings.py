@@ -33,12 +33,14 @@ from packyard.running.runs import status
 from packyard.running.runs.kubectl import Done, Kubectl
 from packyard.running.runs.rendering import Rendered
 from running import made
-from running.fault_set import Fault
+from running.fault_set import FAULTS, Fault
 from running.patients import rendered
 
 FOLDER = Path(__file__).parent.parent / "recorded"
 _SHARED = FOLDER / "cluster.jsonl"
 IS_RECORDING = os.environ.get("PACKYARD_RECORD") == "1"
+#: What is asked of each fault, and when.
+ASKED = [(moment, fault) for fault in FAULTS for moment in ("before", "after") if getattr(fault, moment)]
 #: The namespace in files, and the run.
 NAMESPACE, RUN = "test-0", "run"
 _COMMAND = "make nightly-clusters"

@@ -16,16 +16,10 @@ from packyard.core.errors import PackyardError
 from packyard.running.runs import plan as deploying
 from packyard.running.runs import record as records
 from packyard.running.runs.kubectl import Kubectl
-from packyard.running.runs.record import RunRecord
 from packyard.running.runs.rendering import Rendered
 from packyard.running.runs.run import LABEL, Reference
 from running.made import WHEN
-from running.wanted import claim, config_map, deploy, deployment, item, job, names, rendered, secret
-
-
-def made(client: Kubectl, *objects: Object, run: str = "first", who: str = "ann") -> RunRecord:
-    """Deploy objects as a run."""
-    return deploy(client, rendered(*objects, run=run), who=who)
+from running.wanted import claim, config_map, deploy, deployment, item, job, made, names, rendered, secret
 
 
 def refused(client: Kubectl, *objects: Object, force: bool = False, run: str = "first") -> str:

@@ -26,15 +26,10 @@ from packyard.running.runs import record as records
 from packyard.running.runs.kubectl import Kubectl
 from packyard.running.runs.run import LABEL
 from running.made import WHEN
-from running.wanted import config_map, deploy, item, job, names, rendered
+from running.wanted import config_map, item, job, made, names, rendered
 from tiny import inside
 
 RUN = "app"
-
-
-def made(client: Kubectl, *objects: Object, who: str = "ann") -> None:
-    """Deploy objects as a run, as far as that goes."""
-    deploy(client, rendered(*objects), who=who)
 
 
 @pytest.fixture
@@ -148,7 +143,9 @@ def test_what_is_refused_midway_is_told_and_completed_by_the_command_that_is_off
     with webhooks.asked(cluster, namespace, ["jobs"], late):
         done = inside("deploy", directory, "--kubeconfig", config, "--no-wait")
     assert (done.returncode, done.stdout) == (1, "ConfigMap settings created\n")
-    again, remove = offers(done.stderr, "may be applied in part")
+    found = re.search(rf"run {RUN} may be applied in part\n  (.*) completes it\n  (.*) removes it", done.stderr)
+    assert found, done.stderr
+    again, remove = map(shlex.split, found.groups())
     assert names(cluster, namespace) == [f"packyard.{RUN}.1", "settings"]
     assert inside(*again[1:], "--no-wait").returncode == 0
     assert names(cluster, namespace) == [
@@ -181,45 +178,28 @@ def test_a_secret_of_the_command_line_is_not_repeated(
     assert stored["data"] == {"password": "aHVudGVyMg=="}
 
 
-def offers(said: str, what: str) -> list[list[str]]:
-    """Return the commands that complete and that remove a run that is applied in part."""
-    found = re.search(rf"run {RUN} {what}\n  (.*) completes it\n  (.*) removes it", said)
-    assert found, said
-    return [shlex.split(group) for group in found.groups()]
-
-
-def interrupted_midway(api: Api, namespace: str, by: signal.Signals, *words: object) -> tuple[int, str, str]:
-    """Interrupt a command while the server admits a Job; return its exit code, and what it printed.
-
-    The Job is refused after that: the server may not know yet that nobody waits for it any more.
-    """
+@pytest.mark.parametrize("by", [signal.SIGINT, signal.SIGTERM])
+def test_ctrl_c_takes_back_what_is_applied_on_demand(
+    cluster: Api, namespace: str, config: Path, directory: Path, by: signal.Signals
+) -> None:
     begun, go_on = threading.Event(), threading.Event()
 
     def slow(request: Object) -> str:
+        """Admit a Job while the command is interrupted; then refuse it, as the server may not know yet of that."""
         if not request["dryRun"]:
             begun.set()
             go_on.wait(60)
         return "" if request["dryRun"] else "too late"
 
-    with webhooks.asked(api, namespace, ["jobs"], slow):
-        command = [*tiny.COMMAND, *map(str, words)]
-        with subprocess.Popen(
-            command, env=tiny.environment(), stdout=subprocess.PIPE, stderr=subprocess.PIPE
-        ) as process:
+    command = [*tiny.COMMAND, "deploy", str(directory), "--kubeconfig", str(config), "--atomic"]
+    pipe = subprocess.PIPE
+    with webhooks.asked(cluster, namespace, ["jobs"], slow):
+        with subprocess.Popen(command, env=tiny.environment(), stdout=pipe, stderr=pipe) as process:
             assert begun.wait(60)
             process.send_signal(by)
             output, said = (each.decode() for each in process.communicate(timeout=60))
         go_on.set()
-    return process.returncode, output, said
-
-
-@pytest.mark.parametrize("by", [signal.SIGINT, signal.SIGTERM])
-def test_ctrl_c_takes_back_what_is_applied_on_demand(
-    cluster: Api, namespace: str, config: Path, directory: Path, by: signal.Signals
-) -> None:
-    words = ("deploy", directory, "--kubeconfig", config, "--atomic")
-    code, output, said = interrupted_midway(cluster, namespace, by, *words)
-    assert (code, output) == (130, "")
+    assert (process.returncode, output) == (130, "")
     assert f"run {RUN} is taken back: its objects are deleted" in said
     assert "completes it" not in said
     assert names(cluster, namespace) == []

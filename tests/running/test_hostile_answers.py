@@ -15,11 +15,9 @@ from hypothesis import strategies as st
 from packyard.core.errors import PackyardError
 from packyard.running.runs import status
 from running import recordings
-from running.fault_set import FAULTS
 from sample import tries
 
 _ODD = (None, True, 1, -1, "", "x", "True", "Failed", "run", [], [""], [None], {}, {"name": 5}, {"a": {"b": []}})
-_ASKED = [(moment, fault) for fault in FAULTS for moment in ("before", "after") if getattr(fault, moment)]
 
 
 def places(value: object, path: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
@@ -42,8 +40,8 @@ def test_anything_in_any_field_of_objects_and_answers_is_judged(seed: int) -> No
             holder[last] = chance.choice(_ODD)
         return changed
 
-    moment, fault = _ASKED[seed % len(_ASKED)]
-    if seed // len(_ASKED) % 2:
+    moment, fault = recordings.ASKED[seed % len(recordings.ASKED)]
+    if seed // len(recordings.ASKED) % 2:
         fault = replace(fault, run=lambda namespace, run=fault.run: spoiled(run(namespace)))
     with suppress(PackyardError, recordings.UnrecordedError):  # of what is asked then nobody knows the answer
         told = recordings.told(moment, fault, spoiled)

@@ -28,16 +28,10 @@ class Printer:
 
     def print(self, pod: str, *lines: bytes) -> None:
         """Add lines to the log of a pod."""
-        with self._file(pod).open("ab") as file:
+        with (log := self.folder / f"{pod}.log").open("ab") as file:
             for line in lines:
                 file.write(f"{datetime.now(UTC):%Y-%m-%dT%H:%M:%S.%f}000Z stdout F ".encode() + line + b"\n")
-        self._declare(pod)
-
-    def _file(self, pod: str) -> Path:
-        return self.folder / f"{pod}.log"
-
-    def _declare(self, pod: str) -> None:
-        spec = {"logs": [{"containers": ["training"], "follow": True, "logsFile": str(self._file(pod))}]}
+        spec = {"logs": [{"containers": ["training"], "follow": True, "logsFile": str(log)}]}
         item = {"apiVersion": "kwok.x-k8s.io/v1alpha1", "kind": "Logs", "metadata": {"name": pod}, "spec": spec}
         self.api.apply(item, self.namespace).expect_done()
         address = f"{self.api.server}{self.api.path('v1', 'Pod', self.namespace)}/{pod}/log"

@@ -21,6 +21,7 @@ from tiny import packyard
 
 Object = dict[str, Any]
 
+BY_IMAGE = {operator.image: operator for operator in OPERATORS}
 TAINT = {"key": "nvidia.com/gpu", "value": "present", "effect": "NoSchedule"}
 POD = "{spec: {containers: [{name: a, resources: {requests: {cpu: '%s'}}}]}}"
 MPI_JOB = f"""
@@ -75,8 +76,7 @@ def mounting(count: int = 1) -> Object:
 def test_a_run_that_fits_on_nodes_of_different_sizes_is_not_refused() -> None:
     """Whoever packs the launcher first, on the larger node, finds no place for the second worker."""
     nodes = [node("a"), node("b", amounts={"cpu": "5"})]
-    operators = {each.image: each for each in OPERATORS}
-    operator = running(operators["mpi-operator"], "v0.8.0") | {"status": {"availableReplicas": 1}}
+    operator = running(BY_IMAGE["mpi-operator"], "v0.8.0") | {"status": {"availableReplicas": 1}}
     assert found(read(MPI_JOB), cluster(*nodes, operator, groups={"kubeflow.org": ["v2beta1"]})) == []
 
 
@@ -147,9 +147,8 @@ def of(version: str, kind: str, **labels: str) -> Object:
 
 
 def test_kinds_operators_and_queues() -> None:
-    operators = {operator.image: operator for operator in OPERATORS}
     deployments = [
-        running(operators[image], version) | {"status": {"availableReplicas": ready}}
+        running(BY_IMAGE[image], version) | {"status": {"availableReplicas": ready}}
         for image, version, ready in (
             ("workflow-controller", "v3.7.0", 0),
             ("trainer-controller-manager", "v1.9.2", 1),

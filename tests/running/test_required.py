@@ -12,6 +12,7 @@ from packyard.core.bundle import shipped
 from packyard.running import doctor
 from packyard.running.doctor.facts import Facts
 from packyard.running.runs.rendering import Rendered
+from running.patients import deployed, pod
 from tiny import done
 
 RAY_JOB = """\
@@ -80,24 +81,14 @@ def test_packyard_json_and_the_readme_say_it(use_case: Path) -> None:
     assert "--from-literal=token=VALUE`" in readme
 
 
-def deployment(version: str) -> dict[str, object]:
-    template = {"spec": {"containers": [{"name": "a", "image": f"quay.example/kuberay/operator:{version}"}]}}
-    return {
-        "apiVersion": "apps/v1",
-        "kind": "Deployment",
-        "metadata": {"name": "kuberay", "namespace": "ray"},
-        "spec": {"template": template},
-        "status": {"availableReplicas": 1},
-    }
-
-
 @pytest.mark.parametrize(("image", "wrong"), [("v1.2.2", {}), ("v1.1.0", {"KubeRay v1.1.0": "is too old"})])
 def test_the_doctor_judges_what_authors_require(image: str, wrong: dict[str, str], use_case: Path) -> None:
     job = {"apiVersion": "ray.io/v1", "kind": "RayJob", "metadata": {"name": "a"}}
+    operator = deployed("kuberay", pod(main_image=f"quay.example/kuberay/operator:{image}"))
     known = Facts(
         namespace="ml",
         objects={
-            "Deployment": [deployment(image)],
+            "Deployment": [operator | {"status": {"availableReplicas": 1}}],
             "Secret": [{"metadata": {"name": "hf-token"}, "data": {"token": "…"}}],
         },
         groups={"ray.io": ["v1"]},

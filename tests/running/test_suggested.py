@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -22,20 +23,15 @@ def found(program: str) -> Iterator[tuple[str, list[str]]]:
                 yield f"{file.relative_to(_CODE)}:{line}", words
 
 
+def refused(program: str, check: Callable[[list[str]], str]) -> list[str]:
+    return [f"{place}: {' '.join(words)}: {why}" for place, words in found(program) if (why := check(words))]
+
+
 def test_packyard_understands_each_command_of_packyard() -> None:
-    typed = [*found("packyard")]
-    assert len(typed) > 30  # they are found at all
-    refused = [
-        f"{place}: {' '.join(words)}: {why}" for place, words in typed if (why := suggested.check_packyard(words))
-    ]
-    assert not refused
+    assert len([*found("packyard")]) > 30  # they are found at all
+    assert refused("packyard", suggested.check_packyard) == []
 
 
 @pytest.mark.nightly
 def test_kubectl_understands_each_command_of_kubectl(client: Kubectl) -> None:
-    refused = [
-        f"{place}: {' '.join(words)}: {why}"
-        for place, words in found("kubectl")
-        if (why := suggested.check_kubectl(words, client))
-    ]
-    assert not refused
+    assert refused("kubectl", partial(suggested.check_kubectl, client=client)) == []

@@ -59,6 +59,8 @@ IMAGE = "image cannot be pulled: "
          f"{IMAGE}there is none for the architecture of the node: r.example/a:1"),
         (pod(waits("ErrImagePull", "unauthorized: authentication required")),
          f"{IMAGE}the registry refuses r.example/a:1"),
+        (pod({**waits("ErrImagePull", "desc = r.example/denied:1: not found"), "image": "r.example/denied:1"}),
+         f"{IMAGE}the registry does not have r.example/denied:1"),  # its name is not taken for a cause
         (pod(waits("ErrImageNeverPull")), f"{IMAGE}the node lacks r.example/a:1, and must not pull it"),
         (pod(waits("ImagePullBackOff", "Back-off")), f"{IMAGE}r.example/a:1: Back-off"),
         (scheduled("0/5 nodes are available: 3 Insufficient cpu, 2 node(s) had taint {a: b}. preemption: 0/5"),
@@ -84,8 +86,3 @@ def test_a_pod_says_what_is_wrong(item: Object, said: str) -> None:
 )
 def test_the_last_line_that_a_container_left_as_it_failed(state: Object, said: str) -> None:
     assert trouble.last_words(pod(RUNS, state)) == said
-
-
-def test_the_name_of_an_image_is_not_taken_for_a_cause() -> None:
-    item = pod({**waits("ErrImagePull", "desc = r.example/denied:1: not found"), "image": "r.example/denied:1"})
-    assert trouble.of_pod(item) == f"{IMAGE}the registry does not have r.example/denied:1"

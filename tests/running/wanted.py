@@ -11,8 +11,7 @@ from packyard.running.runs.kubectl import Kubectl
 from packyard.running.runs.record import RunRecord
 from packyard.running.runs.rendering import Rendered
 from packyard.running.runs.run import Object
-from running import made
-from running.made import WHEN
+from running.made import WHEN, template
 
 _INSTANCE = "app.kubernetes.io/instance"
 
@@ -31,6 +30,11 @@ def deploy(client: Kubectl, run: Rendered, who: str = "ann") -> RunRecord:
     plan = deploying.plan(client, run, who=who, when=WHEN)
     deploying.carry_out(client, plan)
     return plan.record
+
+
+def made(client: Kubectl, *objects: Object, run: str = "first", who: str = "ann") -> RunRecord:
+    """Deploy objects as a run."""
+    return deploy(client, rendered(*objects, run=run), who)
 
 
 def names(api: Api, namespace: str, *kinds: str) -> list[str]:
@@ -67,5 +71,5 @@ def deployment(name: str = "server", **limits: str) -> Object:
 
 
 def _pod(limits: Mapping[str, str]) -> Object:
-    spec: Object = made.template("run", resources={"limits": limits})["spec"]
+    spec: Object = template("run", resources={"limits": limits})["spec"]
     return spec

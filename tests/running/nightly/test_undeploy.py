@@ -4,17 +4,13 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from controlplane.api import Api, Object, wait
+from controlplane.api import Api, wait
 from packyard.running.runs import look, undeploy
 from packyard.running.runs import record as records
 from packyard.running.runs.kubectl import Kubectl
 from packyard.running.runs.run import LABEL
 from packyard.running.runs.undeploy import Removal
-from running.wanted import claim, config_map, deploy, deployment, item, rendered, secret
-
-
-def made(client: Kubectl, run: str, *objects: Object) -> None:
-    deploy(client, rendered(*objects, run=run))
+from running.wanted import claim, config_map, deployment, item, made, secret
 
 
 def found(client: Kubectl, *runs: str) -> Removal:
@@ -33,9 +29,9 @@ def names(api: Api, namespace: str) -> set[str]:
 
 
 def test_a_run_goes_with_its_records_and_no_other_is_touched(client: Kubectl, cluster: Api, namespace: str) -> None:
-    made(client, "first", deployment("one"), config_map("a", x="1"), secret("s", x="1"))
-    made(client, "first", deployment("one"), config_map("b", x="1"), secret("s", x="1"))
-    made(client, "second", deployment("two"), config_map("c", x="1"))
+    made(client, deployment("one"), config_map("a", x="1"), secret("s", x="1"))
+    made(client, deployment("one"), config_map("b", x="1"), secret("s", x="1"))
+    made(client, deployment("two"), config_map("c", x="1"), run="second")
     labelled = config_map("mine", x="1")
     labelled["metadata"]["labels"] = {LABEL: "first"}  # by hand: no record names it
     cluster.create(labelled, namespace).expect_done()
@@ -53,7 +49,7 @@ def test_a_run_goes_with_its_records_and_no_other_is_touched(client: Kubectl, cl
 def test_what_bears_no_label_of_the_run_is_left_whatever_its_record_names(
     client: Kubectl, cluster: Api, namespace: str
 ) -> None:
-    made(client, "first", config_map("a", x="1"), config_map("b", x="1"))
+    made(client, config_map("a", x="1"), config_map("b", x="1"))
     for name, run in (("a", "other"), ("b", None)):
         change = config_map(name)
         change["metadata"]["labels"] = {LABEL: run}
@@ -67,7 +63,7 @@ def test_a_record_reaches_nothing_of_the_same_run_in_another_namespace(
     client: Kubectl, cluster: Api, namespace: str
 ) -> None:
     role = item("rbac.authorization.k8s.io/v1", "ClusterRole", namespace, rules=[])
-    made(client, "first", role, config_map("a", x="1"))
+    made(client, role, config_map("a", x="1"))
     other = replace(client, namespace=cluster.create_namespace("restricted"))
     records.create(other, records.read_last(client, "first"))
     assert found(other, "first").objects == []
@@ -76,11 +72,11 @@ def test_a_record_reaches_nothing_of_the_same_run_in_another_namespace(
 
 
 def test_claims_stay_and_another_run_uses_them(client: Kubectl, cluster: Api, namespace: str) -> None:
-    made(client, "first", claim(), config_map("a", x="1"))
+    made(client, claim(), config_map("a", x="1"))
     removal = found(client, "first")
     assert [str(each) for each in removal.objects] == ["ConfigMap a"]
     look.delete(client, removal.objects)
     look.delete(client, removal.records)
-    made(client, "second", claim(), config_map("a", x="1"))
+    made(client, claim(), config_map("a", x="1"), run="second")
     assert [str(each) for each in records.read_last(client, "second").objects] == ["ConfigMap a"]
     assert cluster.read(claim(), namespace).status == 200
