@@ -24,11 +24,6 @@ _SAME = dict.fromkeys(("directory nonexistent", "nonexistent directory"), "not a
 VOLUMES = [{"name": "data", "nfs": {}}, {"name": "tmp", "emptyDir": {}}, {"name": "claim", "persistentVolumeClaim": {}}]
 
 
-def found(container: dict[str, Any], *objects: dict[str, Any]) -> list[str]:
-    checks = probe.find(container, VOLUMES, probe.values_of(container, objects))
-    return [f"{check.kind} {check.word}" for check in checks]
-
-
 def test_folders_follow_from_variables_and_mounts() -> None:
     data = {"DATA": "/data/set", "RESULTS": "/data/out/x", "SCRATCH": "/tmp/x", "NEAR": "/database", "N": 1}
     variables = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "run"}, "data": data}
@@ -45,7 +40,8 @@ def test_folders_follow_from_variables_and_mounts() -> None:
         "volumeMounts": mounts,
     }
     expected = ["read $(DATA)", "write $(RESULTS)", "read $(BELOW)", "read $(SAME)"]
-    assert found(container, variables) == expected
+    checks = probe.find(container, VOLUMES, probe.values_of(container, [variables]))
+    assert [f"{check.kind} {check.word}" for check in checks] == expected
 
 
 def test_a_probe_stands_alone_and_nothing_selects_it() -> None:

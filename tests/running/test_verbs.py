@@ -51,10 +51,9 @@ def deployed(tmp_path: Path) -> Cluster:
 
 
 def test_a_rollback_leaves_the_data_of_a_secret_as_they_are(tmp_path: Path) -> None:
-    cluster, work = Cluster(tmp_path), job("first")
-    work["spec"]["template"]["metadata"]["labels"] = {}
+    cluster = Cluster(tmp_path)
     secret = {"apiVersion": "v1", "kind": "Secret", "metadata": {"name": "key"}, "stringData": {"token": "x"}}
-    cluster.write(work, secret)
+    cluster.write(job("first"), secret)
     for line in ("deploy . --no-doctor --no-wait", "deploy . --no-doctor --no-wait", "rollback first 1 --no-wait"):
         cluster.run(line)
     stored = json.loads((tmp_path / "bin/objects.json").read_text())
@@ -64,7 +63,6 @@ def test_a_rollback_leaves_the_data_of_a_secret_as_they_are(tmp_path: Path) -> N
 def test_undeploy_ends_when_the_objects_are_gone_and_names_who_holds_them(tmp_path: Path) -> None:
     cluster = Cluster(tmp_path)
     held = job("held")
-    held["spec"]["template"]["metadata"]["labels"] = {}
     held["metadata"]["finalizers"] = ["kueue.x-k8s.io/managed"]
     cluster.write(held)
     cluster.run("deploy . --no-doctor")
@@ -174,10 +172,7 @@ def test_what_looks_like_a_secret_is_refused_unless_somebody_insists(tmp_path: P
     cluster = Cluster(tmp_path)
     work = job("work")
     (container,) = work["spec"]["template"]["spec"]["containers"]
-    work["spec"]["template"] = {
-        "metadata": {"labels": {}},
-        "spec": {"containers": [{**container, "args": ["--token=t0p"]}]},
-    }
+    container["args"] = ["--token=t0p"]
     cluster.write(config_map("a", WANDB_API_KEY="0123456789abcdef", EPOCHS="3", TOKEN_FILE="/run/token"), work)
     said = cluster.run("deploy . --no-doctor", code=1)
     assert said.count("looks like a secret") == 2

@@ -61,7 +61,12 @@ def claim(name: str = "disk") -> Object:
 
 
 def job(name: str = "work", **limits: str) -> Object:
-    return item("batch/v1", "Job", name, spec={"backoffLimit": 0, "template": {"metadata": {}, "spec": _pod(limits)}})
+    return item(
+        "batch/v1",
+        "Job",
+        name,
+        spec={"backoffLimit": 0, "template": {"metadata": {"labels": {}}, "spec": _pod(limits)}},
+    )
 
 
 def deployment(name: str = "server", **limits: str) -> Object:

@@ -32,7 +32,7 @@ from packyard.sharing.stores.directory import DirectoryStore
 from packyard.sharing.stores.store import Store
 from packyard.sharing.trust import provenance
 from packyard.sharing.trust.keyless import Signing
-from packyard.sharing.trust.keys import NOBODY, SigningKey, Trust
+from packyard.sharing.trust.keys import NOBODY, Trust
 from packyard.sharing.trust.provenance import Statement
 
 Result = TypeVar("Result")
@@ -115,11 +115,9 @@ def entry(name: str = "bert", version: str = "1.0", content: bytes = b"") -> Ind
     )
 
 
-def add_to_index(
-    store: Store, entries: Iterable[IndexEntry], *, key: SigningKey | None = None, trusted: Trust = NOBODY
-) -> Index:
+def add_to_index(store: Store, entries: Iterable[IndexEntry]) -> Index:
     """Let an index list bundles that are nowhere."""
-    return Publisher(key=key, trusted=trusted).commit(store, lambda index: index.add(*entries))
+    return UNSIGNED.commit(store, lambda index: index.add(*entries))
 
 
 class OvertakenStore(DirectoryStore):

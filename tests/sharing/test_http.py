@@ -221,16 +221,11 @@ def test_a_change_is_redirected_as_it_is_and_on_the_same_server_alone() -> None:
             Client().ask(asked(server, "/x", method="PUT", body=b"123"))
 
 
-def in_turn(*answers: bytes) -> Script:
-    """Give each answer once, and the last one for ever."""
-    left = list(answers)
-    return lambda _: [left.pop(0) if len(left) > 1 else left[0]]
-
-
 @pytest.mark.parametrize("method", ["GET", "PUT", "POST"])
 @pytest.mark.parametrize("first", [BUSY, answer(status=b"429 Slow down"), answer(status=b"500 Oh"), b""])
 def test_what_a_server_is_too_busy_for_or_breaks_off_is_sent_again(method: str, first: bytes) -> None:
-    with answering(in_turn(first, answer(b""))) as server:
+    left = [answer(b""), first]
+    with answering(lambda _: [left.pop() if len(left) > 1 else left[0]]) as server:
         assert Client().ask(asked(server, method=method, body=b"1" * (method == "PUT"))).status == 200
     assert len(server.requests) == 2
     assert server.requests[0] == server.requests[1]

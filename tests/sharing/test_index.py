@@ -28,10 +28,6 @@ ENTRIES = [entry("bert", "1.9"), entry("bert", "1.10"), entry("bert", "1.11-rc1"
 INDEX = Index().add(*ENTRIES)
 
 
-def resolve(listed: Index, name: str, version: str | None = None) -> IndexEntry:
-    return choose(listed.named(name), Reference(name=name, version=version))[0]
-
-
 @pytest.mark.parametrize(
     ("readme", "description"),
     [
@@ -60,7 +56,7 @@ def test_a_yanked_version_is_chosen_only_if_it_is_asked_for() -> None:
     every = yanked.put(replace(ENTRIES[0], yanked="also"), replace(ENTRIES[2], yanked="too"))
     says = r"every version of bert is yanked: 1\.11-rc1: too \(to get one all the same, ask for it: bert@1\.11-rc1\)"
     with pytest.raises(InputError, match=says):
-        resolve(every, "bert")
+        choose(every.named("bert"), Reference(name="bert"))
     assert every.add(*ENTRIES) == every
 
 

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import replace
 
 import pytest
 
 from catalogue.nightly import test_runs
-from catalogue.usecases import LEVELS, PACKAGES, Object, build_all, level, moved, shipped
+from catalogue.usecases import LEVELS, PACKAGES, build_all, level, moved, shipped
 from controlplane.api import Api
 from packyard.core.kubernetes import held, pods
 from packyard.running import doctor
@@ -16,6 +15,7 @@ from packyard.running.doctor import facts
 from packyard.running.runs.kubectl import Kubectl
 from real import Kustomize
 from running.patients import told
+from running.wanted import secret
 
 
 @pytest.mark.parametrize("brings_claims", [False, True])
@@ -30,8 +30,12 @@ def test_every_use_case_is_sound_where_it_has_what_it_needs(
     runs = [moved(each, "any", namespace) for each in chosen]
     whole = [item for run in runs for item in run]
     test_runs.provide(operated, namespace, whole)
-    for needed_secret in needed_secrets(whole):
-        operated.create(needed_secret, namespace).expect_done()
+    secrets: dict[str, dict[str, str]] = {}  # that pods need, with the keys that they need
+    for each in (each for found_pod in pods.find_all(whole) for each in held.find(found_pod)):
+        if each.kind == "Secret" and not each.is_optional:
+            secrets.setdefault(each.name, {}).update(dict.fromkeys(each.keys, "x"))
+    for name, keys in secrets.items():
+        operated.create(secret(name, **keys), namespace).expect_done()
     known = facts.read(replace(client, namespace=namespace), doctor.questions(whole))
     for objects in runs:
         found = doctor.judge(objects, known)
@@ -40,15 +44,3 @@ def test_every_use_case_is_sound_where_it_has_what_it_needs(
         wrong = [each for each in wrong if not brings_claims or each.check != "storage"]
         assert told(wrong) == []
         assert len(found) >= 3
-
-
-def needed_secrets(objects: Sequence[Object]) -> list[Object]:
-    """Return the Secrets that pods need, with the keys that they need."""
-    found: dict[str, dict[str, str]] = {}
-    for each in (each for found_pod in pods.find_all(objects) for each in held.find(found_pod)):
-        if each.kind == "Secret" and not each.is_optional:
-            found.setdefault(each.name, {}).update(dict.fromkeys(each.keys, "x"))
-    return [
-        {"apiVersion": "v1", "kind": "Secret", "metadata": {"name": name}, "stringData": keys}
-        for name, keys in found.items()
-    ]

@@ -41,18 +41,6 @@ FAULTS: Mapping[str, tuple[Callable[[Config], None], str]] = {
 }
 
 
-def status(config: object, **env: str) -> str:
-    """Return what is said of a kubeconfig, once the command that it suggests is typed."""
-    words = ["status", "-n", "default", *([f"--kubeconfig={config}"] if config else [])]
-    done = packyard(*words, **env)
-    assert done.returncode == 1
-    problem = done.stderr.splitlines()[-1]
-    for command in re.findall(r"(?<=[( ])kubectl -[^;)]*?(?= (?:lists|shows|chooses)|[;)]|$)", problem):
-        typed = subprocess.run(shlex.split(command), capture_output=True, text=True)
-        assert "unknown" not in typed.stderr, command
-    return problem
-
-
 @pytest.mark.usefixtures("kubectl")
 @pytest.mark.parametrize("fault", FAULTS)
 def test_each_fault_has_its_own_words(fault: str, api_server: Api, tmp_path: Path) -> None:
@@ -61,4 +49,10 @@ def test_each_fault_has_its_own_words(fault: str, api_server: Api, tmp_path: Pat
     spoil(config)
     file = tmp_path / "config"
     file.write_text(json.dumps(config))
-    assert re.search(said, status(file))
+    done = packyard("status", "-n", "default", f"--kubeconfig={file}")
+    assert done.returncode == 1
+    problem = done.stderr.splitlines()[-1]
+    assert re.search(said, problem)
+    for command in re.findall(r"(?<=[( ])kubectl -[^;)]*?(?= (?:lists|shows|chooses)|[;)]|$)", problem):
+        typed = subprocess.run(shlex.split(command), capture_output=True, text=True)
+        assert "unknown" not in typed.stderr, command

@@ -41,10 +41,9 @@ def verify(bundle: bytes, root: Path, *, name: str = IDENTITY, issuer: str = ISS
 
 def test_the_identity_that_signed_is_accepted_and_no_other(bundle: bytes, root: Path) -> None:
     assert SUBJECT.hex.encode() in verify(bundle, root)
-    with pytest.raises(IntegrityError, match=r"x\.sigstore\.json: does not prove that .* signed it"):
-        verify(bundle, root, name="eve@example.com")
-    with pytest.raises(IntegrityError, match=r"x\.sigstore\.json: does not prove that .* signed it"):
-        verify(bundle, root, issuer="https://accounts.google.com")
+    for wrong in ({"name": "eve@example.com"}, {"issuer": "https://accounts.google.com"}):
+        with pytest.raises(IntegrityError, match=r"x\.sigstore\.json: does not prove that .* signed it"):
+            verify(bundle, root, **wrong)
     for other in (proof(BERT, KEY)[f"{BERT.key}.sigstore.json"], b"{}", b"", bundle[:-20]):
         with pytest.raises(IntegrityError, match="does not prove"):
             verify(other, root)
