@@ -154,6 +154,7 @@ pipeline:
 
 
 def test_a_readme_names_the_namespace_that_the_objects_name(here: Path, tmp_path: Path) -> None:
+    tiny.write(here / "packyard.yaml", (here / "packyard.yaml").read_text() + "libraries: [builtin]\n")
     run(here, write(tmp_path / "web", TREE))
     tiny.done("build", "--version", "1", "--to", tmp_path / "out", "--workspace", here)
     text = (tmp_path / "out/web/README.md").read_text()

@@ -124,7 +124,7 @@ class Upstream:
         """Return the notes, with paths as they stand below the folder."""
         notes = [*self.notes, *self._left()]
         top = commonpath([self.folder, *map(dirname, self.sources.inputs)])
-        paths = {f"/{self.folder}/": ""}
+        paths = {f"/{self.folder}{end}": "" for end in ("/", ": ")}
         paths.setdefault(f"/{top}/", f"{relpath(top, self.folder)}/")
         return [note.with_paths(paths) for note in notes]
 
