@@ -78,7 +78,10 @@ def of_folder(here: Workspace, name: str, folder: Path, build: Build) -> Importe
     A use case whose parts compose to something else than kustomize builds gets values of its setters, then patches; one
     that does not compose, or not to that, is taken as it is built.
     """
-    _check_name(here, name)
+    if not NAME.fullmatch(name):
+        raise InputError(
+            Problem(f"{name!r} is no name for a package", hint="choose one: --name model-fp32-training-k8s")
+        )
     source = Upstream(folder, build)
     paths = _paths(here, source)
     attempts = dict.fromkeys(paths.values(), _Attempt())
@@ -89,7 +92,10 @@ def of_folder(here: Workspace, name: str, folder: Path, build: Build) -> Importe
         if not trials:
             break
         attempts |= {path: attempts[path].next(trial, source, _parts(taken)) for path, trial in trials.items()}
-    _check_free(here, dict.fromkeys(path.rpartition("/")[0] for path in files))
+    for parent in sorted({path.rpartition("/")[0] for path in files}):
+        if any(here.sources.list(f"{root}{parent}") for root in here.roots):
+            file, hint = here.sources.shown(parent), "choose another name: --name NAME"
+            raise InputError(Problem("exists already, and is not empty", file=file, hint=hint))
     patched: dict[tuple[tuple[str, str], str], list[str]] = {}
     for use_case in taken:
         attempt = attempts[use_case.path]
@@ -246,18 +252,3 @@ def _differences(use_case: UseCase, composed: Sequence[object]) -> Iterator[Prob
     differing = (mapping(value) for some, others in pairs for value in some if value not in others)
     for called in sorted({f"{text(value.get('kind'))} {name_of(value)}" for value in differing}):
         yield Problem(f"{called} is not composed as it was", file=use_case.path, hint="please report it")
-
-
-def _check_name(here: Workspace, name: str) -> None:
-    """Refuse a name that no package can have, or that one has."""
-    if not NAME.fullmatch(name):
-        hint = "choose one: --name model-fp32-training-k8s"
-        raise InputError(Problem(f"{name!r} is no name for a package", hint=hint))
-    _check_free(here, (f"packages/{name}", f"bases/{name.removesuffix('-k8s')}"))
-
-
-def _check_free(here: Workspace, folders: Iterable[str]) -> None:
-    for folder in folders:
-        if any(here.sources.list(f"{root}{folder}") for root in here.roots):
-            file, hint = here.sources.shown(folder), "choose another name: --name NAME"
-            raise InputError(Problem("exists already, and is not empty", file=file, hint=hint))

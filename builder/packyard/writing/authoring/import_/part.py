@@ -22,8 +22,7 @@ from packyard.core.yaml.document import parse_text, source_of, walk
 from packyard.core.yaml.node import Collection, Comment, Document, Entry, Item, MappingNode, Node, Scalar, Source
 from packyard.core.yaml.values import to_value
 from packyard.using.setters.krmfile import KRMFILE, Krmfile
-from packyard.writing.authoring.import_ import difference as differences
-from packyard.writing.authoring.import_ import kpt
+from packyard.writing.authoring.import_ import difference, kpt
 from packyard.writing.authoring.import_.bind import bind
 from packyard.writing.authoring.import_.meaning import Definition, names
 from packyard.writing.authoring.import_.note import Note
@@ -87,17 +86,17 @@ class Part:
 
     def amend(self, composed: Sequence[object], built: Sequence[Document]) -> None:
         """Make of ``composed`` the objects that kustomize built."""
-        difference = differences.find(composed, [*map(plain, built)], self.namespace)
-        self.kept["patches"] += difference.patches
+        patches, added, generated = difference.find(composed, [*map(plain, built)], self.namespace)
+        self.kept["patches"] += patches
         frozen: list[MappingNode] = []
-        for number, item in difference.added.items():
+        for number, item in added.items():
             root = built[number].root
-            if name_of(item) in difference.names.values() and item.get("kind") == "ConfigMap":
+            if name_of(item) in generated.values() and item.get("kind") == "ConfigMap":
                 self._generate(name_of(item), labels_of(item), item["data"])
             elif isinstance(root, MappingNode):
                 for child in (child for node in walk(root) if isinstance(node, Collection) for child in node.children):
-                    if isinstance(child.value, Scalar) and child.value.value in difference.names:
-                        child.value = make.scalar(difference.names[child.value.value], "")
+                    if isinstance(child.value, Scalar) and child.value.value in generated:
+                        child.value = make.scalar(generated[child.value.value], "")
                 frozen.append(root)
         if frozen:
             self.files[BUILT] = b"---\n".join(map(layout.write, frozen))
