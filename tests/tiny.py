@@ -205,8 +205,8 @@ def composing(out: str) -> str:
     return "".join(f"error: {line}" for line in bare) or out
 
 
-def refused(*words: object) -> str:
+def refused(*words: object, code: int = 1, cwd: Path | None = None, **env: str) -> str:
     """Run a command line that has to be refused, and return what it says."""
-    code, out, err = run(*words)
-    assert code == 1, err
-    return composing(out) if words[0] == "lint" and out else err
+    found = packyard(*words, cwd=cwd, **env)
+    assert found.returncode == code, found.stderr
+    return composing(found.stdout) if words[0] == "lint" and found.stdout else found.stderr

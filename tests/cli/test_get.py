@@ -140,8 +140,11 @@ def test_get_of_a_use_case_fetches_the_package_and_names_the_command_that_is_nex
     said = packyard("get", "bert@1.0/single-node", "--from", channel, cwd=tmp_path).stderr
     assert said.endswith("\nnext: packyard render bert\n")  # it has one use case, and no setters
     assert not re.search("no use case", said)
-    said = packyard("get", "bert@1.0/uses/two", "--from", channel, "--to", "again", cwd=tmp_path).stderr
-    assert said.endswith("warning: bert has no use case 'uses/two' (it has single-node)\n")
+    words = ("get", "bert@1.0/uses/two", "--from", channel, "--to", "again")
+    refused(*words, says=r"bert has no use case 'uses/two' \(it has single-node\)", cwd=tmp_path)
+    assert not (tmp_path / "again").exists()
+    says = r"here: is inside the package bert \(go to the folder above it, or --to DIR\)"
+    refused("get", "bert@1.0", "--from", channel, says=says, cwd=tmp_path / "bert")
     said = packyard("get", "llm-serving", cwd=tmp_path).stderr
     assert said.endswith("next: packyard setters llm-serving\n")
     assert "one-node" in done("setters", "llm-serving", cwd=tmp_path)

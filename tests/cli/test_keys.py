@@ -11,7 +11,7 @@ import pytest
 
 import tiny
 from cli.terminal import on_terminal
-from tiny import done, packyard
+from tiny import done, packyard, refused
 
 
 @pytest.fixture
@@ -58,16 +58,13 @@ def test_a_key_is_trusted_for_the_channel_that_it_signs_until_that_is_let_go(
     way_out = f"packyard keys untrust '{channel}'"
     publish = ("publish", "--workspace", sources, "--version", "1.2", "--to", channel)
     for words in (("list", "--from", channel), ("get", "p", "--from", channel), publish):
-        refused = packyard(*words)
-        assert refused.returncode == 1
-        assert way_out in refused.stderr
+        assert way_out in refused(*words)
     left = packyard("keys", "untrust", channel)
     assert (left.returncode, left.stdout) == (0, "")
     assert "no signature is required any more, and what it had before is forgotten" in left.stderr
     assert "not signed: nobody can tell" in packyard("list", "--from", channel).stderr
-    again = packyard("keys", "untrust", tmp_path / "our chanel")
-    assert again.returncode == 1
-    assert "nobody is trusted for it, and nothing is remembered" in again.stderr
+    again = refused("keys", "untrust", tmp_path / "our chanel")
+    assert "nobody is trusted for it, and nothing is remembered" in again
 
 
 def test_an_own_key_is_called_so_and_trusted_for_no_channel_until_that_is_asked_for(channel: Path) -> None:
@@ -97,9 +94,7 @@ def test_a_key_in_the_place_of_the_channel_is_told_with_the_right_order(config: 
         ("untrust", "lab", channel): f"it takes the channel alone; type packyard keys untrust '{channel}'",
         ("untrust", channel, file): f"it takes the channel alone; type packyard keys untrust '{channel}'",
     }.items():
-        refused = packyard("keys", *words)
-        assert (refused.returncode, refused.stdout) == (2, "")
-        assert right in refused.stderr
+        assert right in refused("keys", *words, code=2)
 
 
 def _forge(channel: Path) -> None:
@@ -122,47 +117,45 @@ def test_a_forged_index_is_called_verified_by_nobody_and_found_by_who_has_the_ke
         told = packyard("fsck", channel, **nobody).stderr
         assert "nothing is wrong\nnot verified: it names sha256:" in told
     for words in (("fsck", channel), ("list", "--from", channel)):
-        refused = packyard(*words)
-        assert refused.returncode == 1
-        assert "does not match the signature of lab" in refused.stdout + refused.stderr
+        found = packyard(*words)
+        assert found.returncode == 1
+        assert "does not match the signature of lab" in found.stdout + found.stderr
 
 
 def test_a_key_is_trusted_for_no_channel_that_it_has_not_signed(config: Path, channel: Path, tmp_path: Path) -> None:
     done("keys", "new", "other", "--no-passphrase")
-    refused = packyard("keys", "trust", "other", channel)
+    said = refused("keys", "trust", "other", channel)
     rows = {row["name"]: row["id"][:19] for row in json.loads(done("keys", "list", "-o", "json"))}
     wrong = f"is not signed by other ({rows['other']}…): it names {rows['lab']}… as its signer"
-    assert f"error: {channel}: {wrong} (get the public key from its publisher" in refused.stderr
+    assert f"error: {channel}: {wrong} (get the public key from its publisher" in said
     done("copy", channel, tmp_path / "stripped", "--key", "lab")
     _strip(tmp_path / "stripped")
     done("keys", "untrust", tmp_path / "stripped")
-    refused = packyard("keys", "trust", "lab", tmp_path / "stripped")
-    assert "is not signed by lab (" in refused.stderr
-    assert "nobody signed it (its publisher signs it by publishing with --key NAME)" in refused.stderr
+    said = refused("keys", "trust", "lab", tmp_path / "stripped")
+    assert "is not signed by lab (" in said
+    assert "nobody signed it (its publisher signs it by publishing with --key NAME)" in said
     assert not (config / "keys/channels").exists()
 
 
 def test_who_trusts_the_new_key_of_a_channel_is_served_nothing_by_the_stolen_one(channel: Path, sources: Path) -> None:
     publish = ("publish", "--workspace", sources, "--to", channel, "--version")
     done("keys", "new", "lab-2", "--no-passphrase")
-    refused = packyard(*publish, "1.2", "--key", "lab-2")
-    assert "which you do not trust: your key would sign all of it" in refused.stderr
-    assert f"then: packyard keys trust FILE lab-2 '{channel}'" in refused.stderr
+    said = refused(*publish, "1.2", "--key", "lab-2")
+    assert "which you do not trust: your key would sign all of it" in said
+    assert f"then: packyard keys trust FILE lab-2 '{channel}'" in said
     done("keys", "trust", "lab", "lab-2", channel)
     done("yank", "p@1.1", "--reason", "not ours", "--from", channel, "--key", "lab-2")
-    told = packyard("keys", "trust", "lab-2", channel).stderr
-    assert "is not trusted there any more" in told
+    assert "is not trusted there any more" in packyard("keys", "trust", "lab-2", channel).stderr
     done(*publish, "1.2", "--key", "lab-2")
-    refused = packyard(*publish, "1.3", "--key", "lab")
-    assert re.search(r"must be signed by lab-2 \(sha256:\w+…\), and your key is sha256:\w+…", refused.stderr)
-    assert f"packyard keys untrust '{channel}'" in refused.stderr
+    said = refused(*publish, "1.3", "--key", "lab")
+    assert re.search(r"must be signed by lab-2 \(sha256:\w+…\), and your key is sha256:\w+…", said)
+    assert f"packyard keys untrust '{channel}'" in said
     assert "signed by lab-2" in packyard("get", "p@1.0", "--from", channel, "--to", channel.parent / "got").stderr
 
 
 def test_an_unencrypted_key_takes_an_explicit_choice(config: Path) -> None:
-    refused = packyard("keys", "new", "release", HOME="/", XDG_CONFIG_HOME=str(config.parent))
-    assert refused.returncode == 2
-    assert "set PACKYARD_KEY_PASSPHRASE, or give --no-passphrase" in refused.stderr
+    said = refused("keys", "new", "release", code=2, HOME="/", XDG_CONFIG_HOME=str(config.parent))
+    assert "set PACKYARD_KEY_PASSPHRASE, or give --no-passphrase" in said
     assert not config.exists()
     done("keys", "new", "release", "--no-passphrase")
     assert b"ENCRYPTED" not in (config / "keys" / "release.key.pem").read_bytes()
@@ -198,6 +191,6 @@ def test_config_sets_a_value_and_leaves_the_other_lines(config: Path) -> None:
         assert value in done("config", "set", "channel", value)
     written = (config / "config.yaml").read_text()
     assert written == '# ours\nchannel: "s3://b/c"\n'
-    refused = packyard("config", "set", "channel", "models")
-    assert (refused.returncode, "must be an address, or the whole path of a folder" in refused.stderr) == (2, True)
+    said = refused("config", "set", "channel", "models", code=2)
+    assert "must be an address, or the whole path of a folder" in said
     assert (config / "config.yaml").read_text() == written

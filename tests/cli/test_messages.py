@@ -58,20 +58,6 @@ def test_wrong_usage_is_one_sentence_with_what_to_type_next(verb: str) -> None:
         assert re.search(rf"; (type )?packyard {verb}\b", process.stderr), process.stderr
 
 
-@pytest.mark.parametrize(
-    ("word", "says"),
-    [
-        ("--dryrun", "unknown flag '--dryrun' (did you mean '--dry-run'?)"),
-        ("--nonsense", "unknown flag '--nonsense' (to set a value, type NONSENSE=VALUE)"),
-        ("-x", "unknown flag '-x'"),
-        ("--dry-run=yes", "--dry-run is on or off: type --dry-run or --dry-run=false, not --dry-run=yes"),
-        ("--values", "--values needs a value"),
-    ],
-)
-def test_a_wrong_flag_of_set_is_refused_with_the_one_that_was_meant(word: str, says: str) -> None:
-    assert inside("set", word).stderr == f"error: packyard set: {says}; packyard set --help lists the flags\n"
-
-
 def test_a_value_that_looks_like_a_flag_of_set_goes_behind_two_dashes() -> None:
     says = "unknown flag '--lr' (to set a value, type LR=VALUE) (before values that begin with -, type --)"
     hint = "packyard set --help lists the flags"

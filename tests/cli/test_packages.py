@@ -106,14 +106,6 @@ def test_what_packyard_carries_is_pinned_as_a_channel_is(here: Path, monkeypatch
     assert "is not what is pinned" in refused(*words)
 
 
-@pytest.mark.usefixtures("here")
-@pytest.mark.parametrize("words", [["--locked"], ["WORKERS=3", "--from", "channel"]])
-def test_flags_of_what_is_fetched_need_a_name(words: list[str]) -> None:
-    process = packyard("render", *words)
-    assert process.returncode == 2
-    assert "name a package and its use case, NAME/USECASE" in process.stderr
-
-
 def test_diff_foretells_what_a_version_makes_of_a_values_file(here: Path) -> None:
     told = done("diff", "p@1.0/nfs", "p@1.1/nfs", "-f", "values.yaml")
     assert '-  one: "1"\n+  one: "11"\n' in told

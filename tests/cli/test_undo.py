@@ -11,7 +11,7 @@ import pytest
 
 import reading
 import tiny
-from tiny import done, packyard
+from tiny import done, packyard, refused
 from using.options import optioned
 
 KRMFILE = tiny.text("undo/Krmfile")
@@ -53,9 +53,7 @@ def test_undo_restores_the_bytes_before_a_cfg_command_but_of_no_file_that_was_ch
     changed = next(path for path, data in after.items() if data != before.get(path))
     (package / changed).write_text("mine: 1\n", "utf-8")
     after = reading.files(package)
-    refused = packyard("undo", cwd=package)
-    assert refused.returncode == 1
-    assert re.search(rf"{re.escape(changed)}(:\d+)?: was changed since", refused.stderr), refused.stderr
+    assert re.search(rf"{re.escape(changed)}(:\d+)?: was changed since", refused("undo", cwd=package))
     assert reading.files(package) == after
 
 
@@ -114,9 +112,8 @@ def test_an_older_change_than_the_last_is_undone_only_where_somebody_says_so(pac
     done("set", package, "n=c")
     for path, data in older.items():
         (package / path).write_bytes(data)  # as git checkout does
-    refused = packyard("undo", package)
-    assert (refused.returncode, reading.files(package)) == (1, older)
-    assert "do not show the last change, n=c; the one before it is n=b" in refused.stderr
+    assert "do not show the last change, n=c; the one before it is n=b" in refused("undo", package)
+    assert reading.files(package) == older
     done("undo", package, "--yes")
     assert reading.files(package) == before
 
@@ -125,18 +122,16 @@ def test_of_several_packages_none_is_undone_unasked(tmp_path: Path) -> None:
     for name in ("one", "two"):
         optioned.package(tmp_path / name)
     done("set", tmp_path / "one/tiny-k8s" / optioned.MULTI, "WORKERS=3")
-    refused = packyard("undo", cwd=tmp_path)
-    assert refused.returncode == 1
-    assert "of several packages here one/tiny-k8s was changed last, by WORKERS=3" in refused.stderr
+    said = refused("undo", cwd=tmp_path)
+    assert "of several packages here one/tiny-k8s was changed last, by WORKERS=3" in said
     done("undo", "--yes", cwd=tmp_path)
 
 
 def test_of_a_package_that_is_gone_nothing_is_undone(package: Path, tmp_path: Path) -> None:
     done("set", "n=b", cwd=package)
     shutil.rmtree(package)
-    refused = packyard("undo", cwd=tmp_path)
-    assert refused.returncode == 1
-    assert refused.stderr.startswith("error: package: is gone, so n=b cannot be undone (packyard undo DIR")
+    says = "error: package: is gone, so n=b cannot be undone (packyard undo DIR"
+    assert refused("undo", cwd=tmp_path).startswith(says)
 
 
 def test_the_title_of_a_change_has_what_was_set_alone(package: Path) -> None:

@@ -110,6 +110,7 @@ def test_keeps_what_was_set_enabled_and_edited_and_takes_what_is_new() -> None:
     found = packyard("upgrade", "p", "1.1.tar.gz", "--base", "1.0.tar.gz")
     assert "added    p/run/nfs/job/job.yaml\n" in found.stdout
     assert found.stderr == (
+        "not signed: nobody can tell who published it\n"
         "p upgraded from 1.0 to 1.1\n"
         "  kept: 1 value of yours (OLD)\n"
         "  kept: 1 enabled option of yours (queue)\n"
@@ -133,7 +134,7 @@ def test_twice_is_once_and_undo_takes_it_back(here: Path) -> None:
     after = reading.files(here / "p")
     found = packyard("upgrade", "p", "1.1.tar.gz", "--base", "1.1.tar.gz")
     assert (found.returncode, found.stdout) == (0, "")
-    assert found.stderr == "p: is p 1.1 already; nothing changes\n"
+    assert found.stderr == "not signed: nobody can tell who published it\np: is p 1.1 already; nothing changes\n"
     assert reading.files(here / "p") == after != before
     done("undo", "p")
     assert reading.files(here / "p") == before
@@ -158,6 +159,7 @@ def test_lists_every_conflict_and_leaves_the_tree_as_it_was(here: Path) -> None:
     pack(here, "1.1", {**NEXT, "README.md": "# new\n"})
     before = reading.files(here / "p")
     assert refused("upgrade", "p", "1.1.tar.gz", "--base", "1.0.tar.gz") == (
+        "not signed: nobody can tell who published it\n"
         "error: p/README.md: is removed here, and changed by 1.1\n"
         "error: p/run/nfs/cm.yaml:7: this line is changed here and by 1.1\n"
         '  yours |   one: "mine"\n'

@@ -122,6 +122,33 @@ def test_a_forged_manifest_of_a_directory_is_found(channel: Path, tmp_path: Path
     assert "is not a digest" in packyard("verify", folder).stderr
     tiny.replace(folder / "packyard.json", "sha256:0", "sha256:")
     tiny.replace(folder / "packyard.json", '"images": [', '"images": ["evil"] , "old": [')
-    process = packyard("verify", folder, "--from", channel)
-    assert process.returncode == 1
-    assert f"packyard.json: is not the packyard.json of p@1.0 in {channel} (--from)" in process.stderr
+    says = f"packyard.json: is not the packyard.json of p@1.0 in {channel} (--from)"
+    assert says in tiny.refused("verify", folder, "--from", channel)
+
+
+def test_upgrade_says_who_signed_as_get_does_and_refuses_what_a_trusted_channel_requires(
+    file: Path, config: Path, channel: Path, source: Path, signed: Path, tmp_path: Path
+) -> None:
+    done("get", "p", "--from", signed, cwd=tmp_path)
+    done("publish", "--version", "1.1", "--to", channel, "--workspace", source)
+    says = "not signed: nobody can tell who published it\n"
+    upgrade = packyard("upgrade", "p", "--from", channel, "--dry-run", cwd=tmp_path)
+    assert says in upgrade.stderr
+    assert "p would be upgraded from 1.0 to 1.1\n" in upgrade.stderr
+    loose = tmp_path / "loose.tar.gz"
+    loose.write_bytes((channel / "1.1/p.tar.gz").read_bytes())
+    assert says in packyard("upgrade", "p", loose, "--dry-run", cwd=tmp_path).stderr
+    assert "not verified: it names" in packyard("upgrade", "p", file, "--dry-run", cwd=tmp_path).stderr
+    done("keys", "trust", config, signed)
+    assert "nothing proves where the bundle is from" in packyard("upgrade", "p", loose, cwd=tmp_path).stderr
+    assert "signed by release" in packyard("upgrade", "p", file, cwd=tmp_path).stderr
+    assert packyard("verify", loose).returncode == 0
+    assert packyard("verify", loose, "--from", signed).returncode == 1
+
+
+def test_a_file_of_an_own_key_is_said_to_be_so(file: Path, home: Path) -> None:
+    done("keys", "new", "lab", "--no-passphrase")
+    private = KEY.to_pem(None)
+    (home / "CONFIG/packyard/keys/lab.pem").write_bytes(private)
+    (home / "CONFIG/packyard/keys/lab.pub.pem").write_bytes(KEY.public.to_pem())
+    assert "signed by your own key lab (" in done("verify", file)

@@ -1,7 +1,7 @@
 """What packages name of the programs that they start: read out of what they ship, so that no test has it once more.
 
 Of llm-serving these are arguments, variables, paths and metrics of vLLM, in manifests, options, programs, dashboards
-and rules; of llm-finetune what its program gives to the classes of TRL and PEFT. Each has the file that names it.
+and rules; of llm-finetune what its program gives to the classes of TRL. Each has the file that names it.
 """
 
 from __future__ import annotations
@@ -97,7 +97,7 @@ def variables() -> dict[str, str]:
 
 
 def keywords() -> Iterator[tuple[str, str]]:
-    """Yield the classes of TRL and PEFT that the program of llm-finetune calls, each with a keyword that it gives.
+    """Yield the classes of TRL that the program of llm-finetune calls, each with a keyword that it gives.
 
     What a function gives by a mapping is given to each class that the function names.
     """

@@ -1,4 +1,4 @@
-"""What packages name of vLLM, TRL and PEFT, against facts about these programs as they are today, which are kept here.
+"""What packages name of vLLM and TRL, against facts about these programs as they are today, which are kept here.
 
 `make update-models` renews the facts, `make test-models` judges by the programs themselves.
 """
@@ -45,9 +45,9 @@ def test_paths_are_those_of_vllm() -> None:
     assert [f"{path}, in {where}" for path, where in names.items() if not begins_route(path)] == []
 
 
-def test_arguments_of_trainers_are_those_of_trl_and_peft() -> None:
+def test_arguments_of_trainers_are_those_of_trl() -> None:
     names = list(named.keywords())
-    assert {name for name, _ in names} >= {"LoraConfig"}
+    assert {name for name, _ in names} >= {"ModelConfig"}
     assert [f"{name}({word}=)" for name, word in names if word not in TRL["classes"][name]] == []
 
 

@@ -16,7 +16,7 @@ from typing import Any
 Facts = dict[str, Any]
 
 #: The classes that configure a training, by their packages.
-CLASSES = {"SFTConfig": "trl", "DPOConfig": "trl", "SFTTrainer": "trl", "DPOTrainer": "trl", "LoraConfig": "peft"}
+CLASSES = {"SFTConfig": "trl", "DPOConfig": "trl", "SFTTrainer": "trl", "DPOTrainer": "trl", "ModelConfig": "trl"}
 _ROUTE_METHODS = ("get", "post", "put", "delete", "api_route", "add_api_route", "mount")
 _FLAG = re.compile(r"--[a-z][a-z0-9-]+")
 _METRIC = re.compile(r"vllm:[a-z0-9_]+")

@@ -11,7 +11,7 @@ from controlplane.api import Object
 from packyard.core.kubernetes.operators import Operator
 from packyard.running.doctor.finding import Finding
 from packyard.running.runs.record import RunRecord
-from packyard.running.runs.rendered import Rendered
+from packyard.running.runs.rendering import Rendered
 
 _POD = """
 securityContext: {runAsNonRoot: true, runAsUser: 1, seccompProfile: {type: RuntimeDefault}}

@@ -31,7 +31,7 @@ from packyard.running.runs import plan as planning
 from packyard.running.runs import record as records
 from packyard.running.runs import status
 from packyard.running.runs.kubectl import Done, Kubectl
-from packyard.running.runs.rendered import Rendered
+from packyard.running.runs.rendering import Rendered
 from running import made
 from running.fault_set import Fault
 from running.patients import rendered

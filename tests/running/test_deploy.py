@@ -17,7 +17,7 @@ from packyard.running.runs import plan as deploying
 from packyard.running.runs import record as records
 from packyard.running.runs.kubectl import Kubectl
 from packyard.running.runs.record import RunRecord
-from packyard.running.runs.rendered import Rendered
+from packyard.running.runs.rendering import Rendered
 from packyard.running.runs.run import LABEL, Reference
 from running.made import WHEN
 from running.wanted import claim, config_map, deploy, deployment, item, job, names, rendered, secret

@@ -11,7 +11,7 @@ import tiny
 from packyard.core.bundle import shipped
 from packyard.running import doctor
 from packyard.running.doctor.facts import Facts
-from packyard.running.runs.rendered import Rendered
+from packyard.running.runs.rendering import Rendered
 from tiny import done
 
 RAY_JOB = """\

@@ -9,7 +9,7 @@ from controlplane.api import Api
 from packyard.running.runs import plan as deploying
 from packyard.running.runs.kubectl import Kubectl
 from packyard.running.runs.record import RunRecord
-from packyard.running.runs.rendered import Rendered
+from packyard.running.runs.rendering import Rendered
 from packyard.running.runs.run import Object
 from running import made
 from running.made import WHEN

@@ -21,10 +21,12 @@ from packyard.core.files import home, regular
 from packyard.core.work.cache import Cache
 from packyard.sharing import stores
 from packyard.sharing.entry import IndexEntry
-from packyard.sharing.fetching.fetch import Fetched, Fetching, fetch
+from packyard.sharing.fetching.fetch import Fetched, Fetching, fetch, verify
 from packyard.sharing.index import access
 from packyard.sharing.index.index import Index
 from packyard.sharing.stores.store import Store
+from packyard.sharing.trust import provenance
+from packyard.sharing.trust.keys import Trust
 
 Tell = Callable[[str], None]
 #: What is said of a bundle, and of what was done for it.
@@ -77,7 +79,9 @@ def offer(
     """
     if source.is_carried:
         bundle = carried(asked, pin)
-        return Fetched(bundle=bundle, entry=IndexEntry.of(bundle))
+        fetched = Fetched(bundle=bundle, entry=IndexEntry.of(bundle))
+        tell(f"{fetched.entry} from {source}")
+        return fetched
     how = fetching(source.value)
     how, store = (replace(how, cache=None), store) if store else (how, open_channel(source.value))
     try:
@@ -96,6 +100,26 @@ def offer(
 def read(file: Path) -> Bundle:
     """Return the bundle in a file, verified."""
     return Bundle.open(regular.read(file, limit=LIMITS.packed_size), what=str(file))
+
+
+def proved(file: Path, trusted: Trust) -> Fetched:
+    """Return the bundle in a file, and what is proved about it by what is beside the file."""
+    bundle = read(file)
+    attested = next(filter(None, (beside(file, end) for end in provenance.ENDS)), None)
+    entry = IndexEntry.of(bundle)
+    return Fetched(bundle=bundle, entry=entry, proof=verify(entry, attested, trusted, what=str(file)))
+
+
+def beside(file: Path, end: str) -> bytes | None:
+    """Return the file beside one, with this end, if it is there."""
+    named = file.with_name(file.name + end)
+    return regular.read(named) if named.exists() else None
+
+
+def tell_signed(fetched: Fetched | None) -> None:
+    """Say who signed what was fetched, as far as the user can tell."""
+    for text in fetched.proof.signed if fetched and fetched.proof else ():
+        output.note(text)
 
 
 def open_channel(address: str) -> Store:

@@ -31,7 +31,6 @@ _FOREIGN = {
 #: What else is done here, where a verb has another flag, or has it not.
 _INSTEAD = {
     **dict.fromkeys(("-n", "--namespace"), "kubectl apply -n NAMESPACE takes it"),
-    **dict.fromkeys(("--force", "--overwrite"), "packyard upgrade DIR, which moves a package to another version"),
     "--versions": "packyard show NAME lists them",
 }
 
@@ -43,6 +42,9 @@ def unknown(flag: str, flags: Collection[str], usage: str) -> str:
             return f"unknown flag {flag!r} (did you mean {form!r}?)"
         if form in usage or form in usage.replace("[", "").replace("]", ""):
             return f"unknown flag {flag!r} (type {form.strip('[]')} without a flag)"
+    if flag in ("--force", "--overwrite"):
+        upgrade = " (packyard upgrade DIR, which moves a package to another version)" * ("--lock" in flags)
+        return f"unknown flag {flag!r}" + (" (type --conflicts theirs)" if "--conflicts" in flags else upgrade)
     hint = _INSTEAD.get(flag, "") or suggest(flag, flags)
     if not hint and "NAME=VALUE" in usage and flag.startswith("--"):
         hint = f"to set a value, type {flag.strip('-').replace('-', '_').upper()}=VALUE"

@@ -109,12 +109,16 @@ def trust(address: str) -> Trust:
     ring = keyring()
     if trusted := ring.trusted(address):
         return Trust.of(*trusted, channel=masked(address))
-    return replace(Trust.of(*ring.own(), channel=masked(address)), is_optional=True, is_own=True)
+    own = Trust.of(*ring.own(), channel=masked(address))
+    return replace(own.optional(), own=[*own.signatories])
 
 
 def trusted_anywhere() -> Trust:
-    """Return whom the user trusts for any channel: of a file from anywhere, none of them is required."""
-    return Trust.of(*(signatory for channel in keyring().channels() for signatory in channel.signatories)).optional()
+    """Return whom the user trusts for any channel, and own keys: of a file from anywhere, none of them is required."""
+    trusted = Trust.of(*(signatory for channel in keyring().channels() for signatory in channel.signatories))
+    own = trust("").signatories
+    both = {**own, **trusted.signatories}
+    return replace(trusted.optional(), signatories=both, own=[*own.keys() - trusted.signatories.keys()])
 
 
 def memory(address: str) -> Memory:

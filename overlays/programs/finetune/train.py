@@ -14,14 +14,16 @@ import signal
 import sys
 
 import datasets
-import peft
 import torch
 import transformers
 import trl
 import yaml
 from accelerate import PartialState
+from accelerate.utils import reduce
 from torch.distributed.checkpoint.state_dict import StateDictOptions, get_model_state_dict
 from trl.chat_template_utils import get_training_chat_template, has_generation_markers
+
+import tiny
 
 GIVEN = os.environ
 MODEL_PATH, DATASET_DIR, OUTPUT_DIR = (
@@ -30,8 +32,6 @@ MODEL_PATH, DATASET_DIR, OUTPUT_DIR = (
 MAX_LENGTH, LORA_RANK, LOCAL_PROCESSES = (int(GIVEN[name]) for name in ("MAX_LENGTH", "LORA_RANK", "LOCAL_WORLD_SIZE"))
 METHOD, DATASET_REPO = GIVEN["METHOD"], GIVEN["DATASET_REPO"]
 FSDP = GIVEN["SHARDING"] == "fsdp"  # each process keeps a part of the weights; else all of them (DDP)
-# In a checkpoint each process writes what it has; accelerate 1.15 cannot read an adapter that was written so.
-FSDP_STATE = "FULL_STATE_DICT" if LORA_RANK else "SHARDED_STATE_DICT"
 CHECKPOINTS_DIR = OUTPUT_DIR / "checkpoints"
 BUCKET = "trainingbucket" in GIVEN  # in place of a storage: the paths of the run are below /tmp
 if BUCKET:
@@ -47,8 +47,16 @@ PARAMETERS = {
     "save_steps": ("CHECKPOINT_STEPS", int),
 }
 #: What a checkpoint and a run that goes on from it have in common.
-SHAPE = ("METHOD", "LORA_RANK", "QUANTIZATION", "SHARDING", "BATCH_SIZE", "ACCUMULATION_STEPS", "LEARNING_RATE")
-SHAPE += ("MAX_LENGTH", "TRAINER_ARGUMENTS")
+SAME = ("METHOD", "LORA_RANK", "QUANTIZATION", "SHARDING", "BATCH_SIZE", "ACCUMULATION_STEPS", "LEARNING_RATE")
+SAME += ("MAX_LENGTH", "TRAINER_ARGUMENTS")
+SHAPE = {"WORKERS x GPUS": GIVEN["WORLD_SIZE"], **{name: GIVEN[name] for name in SAME}}
+#: Who gets the losses: TensorBoard's files, and services whose variables are there.
+TRACKERS = {
+    "tensorboard": importlib.util.find_spec("tensorboard"),
+    "mlflow": "MLFLOW_TRACKING_URI" in GIVEN,
+    "wandb": "WANDB_API_KEY" in GIVEN,
+}
+GIVEN["TENSORBOARD_LOGGING_DIR"] = str(OUTPUT_DIR / "logs")
 CHOICE = '{"prompt": ..., "chosen": ..., "rejected": ...}'
 LINES = {"sft": '{"messages": [...]}, {"prompt": ..., "completion": ...} or {"text": ...}', "dpo": CHOICE}[METHOD]
 COLUMNS = {"sft": ({"messages"}, {"prompt", "completion"}, {"text"}), "dpo": ({"chosen", "rejected"},)}[METHOD]
@@ -101,11 +109,13 @@ def is_whole(file):
     return bool(ends) and file.stat().st_size == 8 + length + max(ends)
 
 
-def config(**others):
+def config(dtype, **others):
     """Return the configuration of TRL's trainer: TRAINER_ARGUMENTS over what is usual over TRL's own."""
     on_gpus = torch.cuda.is_available()
+    # In a checkpoint each process writes what it has; accelerate 1.15 cannot read an adapter that was written so.
+    kept = "FULL_STATE_DICT" if LORA_RANK else "SHARDED_STATE_DICT"
     if FSDP:  # before transformers and accelerate ask
-        GIVEN.update(ACCELERATE_USE_FSDP="true", FSDP_STATE_DICT_TYPE=FSDP_STATE)
+        GIVEN.update(ACCELERATE_USE_FSDP="true", FSDP_STATE_DICT_TYPE=kept)
     usual = {
         "output_dir": str(CHECKPOINTS_DIR),
         "lr_scheduler_type": "cosine",
@@ -114,68 +124,37 @@ def config(**others):
         "use_cpu": not on_gpus,
         "gradient_checkpointing": not FSDP,
         "fsdp": FSDP or None,
-        "fsdp_config": {
-            "activation_checkpointing": True,
-            "cpu_ram_efficient_loading": True,  # the first process of a pod reads the weights, and others get them
-            "state_dict_type": FSDP_STATE,
-        },
+        # The first process of a pod reads the weights, and others get them.
+        "fsdp_config": {"activation_checkpointing": True, "cpu_ram_efficient_loading": True, "state_dict_type": kept},
         "ddp_find_unused_parameters": False,
         "ddp_timeout": 4 * 3600,  # while the first process of all reads the data
         "logging_first_step": True,
         "disable_tqdm": True,
-        "report_to": trackers(),
-        "model_init_kwargs": model_arguments(on_gpus),
+        "report_to": [name for name, there in TRACKERS.items() if there],
+        "model_init_kwargs": {"dtype": dtype},
         **{name: kind(GIVEN[parameter]) for name, (parameter, kind) in PARAMETERS.items()},
         **others,
     }
     try:
-        return {"sft": trl.SFTConfig, "dpo": trl.DPOConfig}[METHOD](**usual | trainer_arguments())
-    except (TypeError, ValueError) as error:
-        sys.exit(f"TRAINER_ARGUMENTS: {error}")
-
-
-def trainer_arguments():
-    """Return what TRAINER_ARGUMENTS says, which is a mapping in YAML or JSON."""
-    try:
         given = yaml.safe_load(GIVEN["TRAINER_ARGUMENTS"]) or {}
-    except yaml.YAMLError as error:
-        sys.exit(f"TRAINER_ARGUMENTS: {error}")
-    if not isinstance(given, dict):
-        sys.exit(f"TRAINER_ARGUMENTS must be a mapping, as {{packing: true}}, and is {GIVEN['TRAINER_ARGUMENTS']}")
-    for name in given:
-        if name in PARAMETERS:
+        for name in PARAMETERS.keys() & given.keys():
             sys.exit(f"TRAINER_ARGUMENTS: set {PARAMETERS[name][0]} in place of {name}")
-    return given
+        return {"sft": trl.SFTConfig, "dpo": trl.DPOConfig}[METHOD](**usual | given)
+    except (TypeError, ValueError, AttributeError, yaml.YAMLError) as error:
+        sys.exit(f"TRAINER_ARGUMENTS: {error}: it is a mapping of TRL's arguments, as {{packing: true}}")
 
 
-def trackers():
-    """Return who gets the losses: TensorBoard's files, and services whose variables are there."""
-    found = {
-        "tensorboard": importlib.util.find_spec("tensorboard"),
-        "mlflow": "MLFLOW_TRACKING_URI" in GIVEN,
-        "wandb": "WANDB_API_KEY" in GIVEN,
-    }
-    GIVEN["TENSORBOARD_LOGGING_DIR"] = str(OUTPUT_DIR / "logs")
-    return [name for name, there in found.items() if there]
-
-
-def model_arguments(on_gpus):
-    """Return how weights are loaded. Those that change need more than 16 bits; those beside an adapter do not."""
-    found = {"dtype": "bfloat16" if LORA_RANK and on_gpus else "float32"}
-    if GIVEN["QUANTIZATION"] == "nf4":
-        compute = {"bnb_4bit_compute_dtype": "bfloat16", "bnb_4bit_quant_storage": "bfloat16"}
-        found["quantization_config"] = transformers.BitsAndBytesConfig(
-            load_in_4bit=True, bnb_4bit_quant_type="nf4", bnb_4bit_use_double_quant=True, **compute
-        )
-    return found
-
-
-def adapter():
-    """Return what PEFT makes beside the weights, if they stay."""
-    if not LORA_RANK:
-        return None
-    return peft.LoraConfig(
-        task_type="CAUSAL_LM", r=LORA_RANK, lora_alpha=2 * LORA_RANK, lora_dropout=0.05, target_modules="all-linear"
+def weights():
+    """Return how weights are loaded: those that change need more than 16 bits, those beside an adapter do not."""
+    return trl.ModelConfig(
+        dtype="bfloat16" if LORA_RANK and torch.cuda.is_available() else "float32",
+        use_peft=LORA_RANK > 0,
+        lora_r=LORA_RANK,
+        lora_alpha=2 * LORA_RANK,
+        lora_target_modules=["all-linear"],
+        load_in_4bit=GIVEN["QUANTIZATION"] == "nf4",
+        use_bnb_nested_quant=True,
+        bnb_4bit_quant_storage="bfloat16",
     )
 
 
@@ -212,18 +191,17 @@ def read_data():
         splits = datasets.load_dataset(name, revision=revision or None, cache_dir=cache)
         if said := fault(splits["train"][0]):
             sys.exit(f"{DATASET_REPO}: {said}")
-        return splits["train"], splits.get("validation") or splits.get("test")
-    names = sorted(DATASET_DIR.glob("*.jsonl"))
-    files = {"train": [file for file in names if not file.name.startswith("eval")]}
-    if not files["train"]:
-        sys.exit(f"no data: {DATASET_DIR} has no *.jsonl: copy files there, or set DATASET_DIR or DATASET_REPO")
-    files |= {"eval": others} if (others := [file for file in names if file not in files["train"]]) else {}
-    if PartialState().is_main_process:
-        check_lines(names)
-    found = datasets.load_dataset(
-        "json", data_files={split: [str(file) for file in each] for split, each in files.items()}, cache_dir=cache
-    )
-    return found["train"], found.get("eval")
+    else:
+        files = sorted(DATASET_DIR.glob("*.jsonl"))
+        evaluated = sorted(map(str, DATASET_DIR.glob("eval*.jsonl")))
+        trained = [str(file) for file in files if str(file) not in evaluated]
+        if not trained:
+            sys.exit(f"no data: {DATASET_DIR} has no *.jsonl: copy files there, or set DATASET_DIR or DATASET_REPO")
+        if PartialState().is_main_process:
+            check_lines(files)
+        names = {"train": trained} | ({"test": evaluated} if evaluated else {})
+        splits = datasets.load_dataset("json", data_files=names, cache_dir=cache)
+    return splits["train"], splits.get("validation") or splits.get("test")
 
 
 def learn_last_answer(row):
@@ -232,7 +210,7 @@ def learn_last_answer(row):
     return {"prompt": row["messages"][:last], "completion": row["messages"][last : last + 1]}
 
 
-def prepare(model, examples):
+def prepare(examples, model):
     """Return examples as a trainer takes them, and its arguments so that answers alone are learned."""
     columns = examples[0].column_names
     template = transformers.AutoTokenizer.from_pretrained(model)
@@ -245,8 +223,7 @@ def prepare(model, examples):
         if has_generation_markers(template.chat_template) or get_training_chat_template(template):
             return examples, {"assistant_only_loss": True}
     except ValueError:
-        pass
-    say("the chat template does not tell answers from questions: the last answer of each chat is learned")
+        say("the chat template does not tell answers from questions: the last answer of each chat is learned")
     return [each and each.map(learn_last_answer, remove_columns=columns) for each in examples], {}
 
 
@@ -255,40 +232,32 @@ def say(text):
         print(text, flush=True)
 
 
-def shape():
-    """Return what a run has in common with its checkpoints, by the parameters that say so."""
-    return {"WORKERS x GPUS": GIVEN["WORLD_SIZE"], **{name: GIVEN[name] for name in SHAPE}}
-
-
 def find_checkpoint():
     """Return the directory of the last whole checkpoint, if there is one; refuse one of another shape."""
-    found = [(int(file.parent.name[11:]), file.parent) for file in CHECKPOINTS_DIR.glob("checkpoint-*/shape.json")]
-    step, folder = max(found, default=(0, None))
-    was = json.loads((folder / "shape.json").read_text()) if folder else shape()
-    other = [f"{name} {was.get(name)}, and not {value}" for name, value in shape().items() if was.get(name) != value]
+    whole = CHECKPOINTS_DIR.glob("checkpoint-*/shape.json")
+    step, file = max(((int(file.parent.name[11:]), file) for file in whole), default=(0, None))
+    if not file:
+        return None
+    was = json.loads(file.read_text())
+    other = [f"{name} {was.get(name)}, and not {value}" for name, value in SHAPE.items() if was.get(name) != value]
     if other:
-        sys.exit(f"{folder} is of a run with {'; '.join(other)}: set that again, or another RUN_NAME to start over")
-    if folder:
-        say(f"going on after step {step}")
-    return folder
+        sys.exit(
+            f"{file.parent} is of a run with {'; '.join(other)}: set that again, or another RUN_NAME to start over"
+        )
+    say(f"going on after step {step}")
+    return str(file.parent)
 
 
 class Watch(transformers.TrainerCallback):
     """Prints losses, gives a checkpoint its shape when it is whole, and takes one when the pod is to end."""
 
     def __init__(self):
-        self.is_ending = False
-        signal.signal(signal.SIGTERM, self.end)
-
-    def end(self, *_):
-        self.is_ending = True
+        self.signals = []
+        signal.signal(signal.SIGTERM, lambda number, _: self.signals.append(number))
 
     def on_step_end(self, args, _state, control, **_):
         """End all processes after the same step, as soon as one of them is to end."""
-        ending = torch.tensor(int(self.is_ending), device=args.device)
-        if PartialState().num_processes > 1:
-            torch.distributed.all_reduce(ending, torch.distributed.ReduceOp.MAX)
-        if ending.item():
+        if reduce(torch.tensor(len(self.signals), device=args.device), "max").item():
             control.should_save = control.should_training_stop = True
 
     def on_save(self, _args, state, _control, **_):
@@ -297,7 +266,7 @@ class Watch(transformers.TrainerCallback):
         if state.is_world_process_zero:
             if BUCKET:
                 bucket.store_all(folder)
-            (folder / "shape.json").write_text(json.dumps(shape()))
+            (folder / "shape.json").write_text(json.dumps(SHAPE))
             if BUCKET:
                 bucket.store(folder / "shape.json")
             for other in [other for other in CHECKPOINTS_DIR.glob("checkpoint-*") if other != folder]:
@@ -312,6 +281,7 @@ class Watch(transformers.TrainerCallback):
 
 def write_result(trainer):
     """Write the adapter, or the model, in 16 bits for a server of models: whole, or not at all."""
+    trainer.model.to(torch.bfloat16)
     options = StateDictOptions(full_state_dict=True, cpu_offload=True, ignore_frozen_params=bool(LORA_RANK))
     state = get_model_state_dict(trainer.model, options=options)
     if trainer.is_world_process_zero():
@@ -319,11 +289,13 @@ def write_result(trainer):
         unfinished = OUTPUT_DIR / f"{folder.name}.unfinished"
         for other in (folder, unfinished):
             shutil.rmtree(other, ignore_errors=True)
-        state = {name: value.to(torch.bfloat16) for name, value in state.items()}
+        for module in [*trainer.model.modules()]:  # PEFT finds no weights by the names that FSDP's wrappers give
+            for name, child in module.named_children():
+                setattr(module, name, getattr(child, "_checkpoint_wrapped_module", child))
         trainer.accelerator.unwrap_model(trainer.model).save_pretrained(unfinished, state_dict=state)
         trainer.processing_class.save_pretrained(unfinished)
-        if (file := unfinished / "config.json").is_file():
-            file.write_text(json.dumps({**json.loads(file.read_text()), "dtype": "bfloat16"}, indent=2))
+        if not all(map(is_whole, unfinished.glob("*.safetensors"))):
+            sys.exit(f"{unfinished} has no weights: PEFT or transformers of IMAGE do not fit this program")
         unfinished.rename(folder)
         if BUCKET:
             bucket.store_all(folder)
@@ -332,45 +304,35 @@ def write_result(trainer):
     PartialState().wait_for_everyone()
 
 
-def fetch():
-    for name, folder in (
-        ("datasetsbucket", MODEL_PATH),
-        ("datasetsbucket", DATASET_DIR),
-        ("trainingbucket", CHECKPOINTS_DIR),
-    ):
-        bucket.fetch(name, folder)
-
-
 def main():
     """Train from where an interrupted run of the same name ended."""
     if BUCKET:
-        fetch()
+        bucket.fetch("datasetsbucket", MODEL_PATH)
+        bucket.fetch("datasetsbucket", DATASET_DIR)
+        bucket.fetch("trainingbucket", CHECKPOINTS_DIR)
     check_gpus()
-    model = MODEL_PATH
-    if model.name == "tiny" and not model.exists():
-        import tiny
-
-        model = tiny.create()
+    model = tiny.create() if MODEL_PATH.name == "tiny" and not MODEL_PATH.exists() else MODEL_PATH
     check_model(model)
-    arguments = config()
+    loading = weights()
+    arguments = config(loading.dtype)
     checkpoint = find_checkpoint()
     with arguments.main_process_first(local=False):
-        examples = read_data()
-        examples, others = prepare(model, examples)
-    others |= {"eval_strategy": "epoch"} if examples[1] and "eval_strategy" not in trainer_arguments() else {}
-    kind = {"sft": trl.SFTTrainer, "dpo": trl.DPOTrainer}[METHOD]
-    trainer = kind(
+        examples, learned = prepare(read_data(), model)
+    if examples[1]:
+        learned["eval_strategy"] = "epoch"
+    trainer = {"sft": trl.SFTTrainer, "dpo": trl.DPOTrainer}[METHOD](
         str(model),
-        args=config(**others),
+        args=config(loading.dtype, **learned),
         train_dataset=examples[0],
         eval_dataset=examples[1],
-        peft_config=adapter(),
+        quantization_config=trl.get_quantization_config(loading),
+        peft_config=trl.get_peft_config(loading),
         callbacks=[Watch()],
     )
     trainer.remove_callback(transformers.PrinterCallback)
     if FSDP:
         trainer.save_model = lambda *_, **__: None  # of checkpoints, which have the weights in FSDP's own form
-    trainer.train(resume_from_checkpoint=checkpoint and str(checkpoint))
+    trainer.train(resume_from_checkpoint=checkpoint)
     if trainer.state.global_step < trainer.state.max_steps:
         say(f"interrupted after step {trainer.state.global_step}: a run of the same name goes on from there")
         sys.exit(128 + signal.SIGTERM)

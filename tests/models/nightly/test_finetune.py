@@ -262,6 +262,7 @@ def test_an_interrupted_run_goes_on_as_if_nothing_had_been(
         next((folder / "output" / result).glob("*.safetensors")) for folder in (tmp_path, tmp_path / "left")
     ]
     assert one.read_bytes() == other.read_bytes()
+    assert b"BF16" in one.read_bytes()  # weights, and not a header alone
     third = trainer.run(tmp_path, **{**values, "processes": 1})
     assert "WORKERS x GPUS 2, and not 1: set that again, or another RUN_NAME" in third.log
 

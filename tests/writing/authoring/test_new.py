@@ -19,7 +19,7 @@ import tiny
 from catalogue import workspaces
 from cli.terminal import on_terminal
 from packyard.writing.build.draft import compose_draft
-from packyard.writing.source import offered, workspace
+from packyard.writing.source import offers, workspace
 from packyard.writing.source.workspace import BASE
 from real import Kustomize
 from tiny import COMMAND, done, environment
@@ -54,7 +54,7 @@ def refused(folder: Path, *words: str) -> str:
 
 @pytest.mark.nightly
 def test_a_package_of_every_base_builds_and_is_what_kustomize_builds(catalogue: Path, kustomize5: Kustomize) -> None:
-    parts = offered.find(workspace.read(real.REPOSITORY))
+    parts = offers.find(workspace.read(real.REPOSITORY))
     names = [part.name for part in parts if part.kind == BASE and part.name not in _NOT_BESIDE_OTHERS]
     names.sort(key=lambda name: sha256(f"{sample.SEED} {name}".encode()).digest())
     chosen = names if sample.WHOLE else names[:3]

@@ -195,6 +195,26 @@ useCases:
     )
     tiny.replace(tmp_path / "packages/p/package.yaml", "{base: one, ", "{base: one, setters: {IMAGE: a:3}, ")
     assert not [line for line in linted(tmp_path) if "[replaced-value]" in line]
+    name = "x-k8s-cli: {substitution: {name: IMAGE, pattern: 'tools:${TAG}'}}"
+    setter = "io.k8s.cli.setters.TAG: {x-k8s-cli: {setter: {name: TAG, value: '2'}}}"
+    krmfile = tiny.krmfile(f"    io.k8s.cli.substitutions.IMAGE: {{{name}}}\n    {setter}\n")
+    tiny.write(tmp_path / "bases/one/Krmfile", krmfile)
+    for value, warned in (("", True), ("TAG: '1'", False)):
+        use_case = f"useCases:\n  one: {{base: one, storage: [user-allocated-pvc], setters: {{{value}}}}}\n"
+        package = (tmp_path / "packages/p/package.yaml").read_text().partition("useCases:")[0]
+        tiny.write(tmp_path / "packages/p/package.yaml", package + use_case)
+        says = (
+            "bases/one/pod.yaml:8:12: warning: 'tools:1' is replaced by 'tools:2', the value of IMAGE in bases/one/Krmf"
+        )
+        assert any(line.startswith(says) for line in linted(tmp_path)) == warned
+    tiny.replace(tmp_path / "bases/one/Krmfile", "    io.k8s.cli.substitutions.IMAGE: {" + name + "}\n", "")
+    tiny.replace(tmp_path / "bases/one/Krmfile", "TAG", "IMAGE")
+    patch = "patches: [{target: {kind: Pod}, patch: '[{op: replace, path: /spec/containers/0/image, value: b:2}]'}]"
+    tiny.replace(tmp_path / "packages/p/package.yaml", "setters: {TAG: '1'}", patch)
+    says = "this replaces the setter IMAGE: it sets nothing in one/user-allocated-pvc"
+    (said,) = (line for line in linted(tmp_path) if says in line)
+    assert said.startswith("packages/p/package.yaml:5:"), said
+    assert "(write setters: {IMAGE: 'b:2'} in package.yaml, " in said
     tiny.replace(tmp_path / "packages/p/package.yaml", "  one:", "  more-than-13-characters:")
     (error,) = (line for line in linted(tmp_path) if "error" in line)
     assert error.startswith("packages/p/package.yaml:5: error: setters.RUN_NAME: ")

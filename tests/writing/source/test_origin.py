@@ -13,7 +13,7 @@ from catalogue.usecases import CATALOGUE, PACKAGES
 from packyard.writing.source import workspace
 from packyard.writing.source.compose import compose
 from packyard.writing.source.package import Package
-from packyard.writing.source.traced import Traced
+from packyard.writing.source.trace import Traced
 from writing.source.libraries import composed
 
 

@@ -123,6 +123,7 @@ def test_an_order_that_cannot_be_kept_is_refused_once(tree: Path, change: str, e
         ("one process in each worker -> ''", "5:16: moved.SLOTS: is empty"),
         ("mode: training -> modes: training", "3:87: model.modes: is not a known key (did you mean 'mode'?)"),
         ("useCases: -> uses:", "1:1: useCases: is missing"),
+        ("useCases: -> useCase:", "6:1: useCase: is not a known key (did you mean 'useCases'?)"),
         (
             "useCases: -> rules: [{rule: A > 1, message: more}]\nuseCases:",
             "6:8: rules: does not stand here (rules stand in a Krmfile: in that of the package",
@@ -135,6 +136,7 @@ def test_a_fault_is_named_by_its_place(tree: Path, change: str, expected: str) -
     found = [str(problem).removeprefix(f"{tree}/packages/bert-k8s/package.yaml:") for problem in raised.value.problems]
     assert any(problem.startswith(expected) for problem in found), found
     assert not any("''" in problem for problem in found), "a name that is missing is told once"
+    assert len(found) == 1 or "useCase:" not in change, "and so is a key that is misspelled"
 
 
 @pytest.mark.parametrize(

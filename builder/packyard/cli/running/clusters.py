@@ -19,7 +19,7 @@ from packyard.running.runs import kubectl, status
 from packyard.running.runs import record as records
 from packyard.running.runs import run as runs
 from packyard.running.runs.kubectl import Kubectl
-from packyard.running.runs.rendered import Rendered
+from packyard.running.runs.rendering import Rendered
 from packyard.running.runs.workloads import PodStatus
 from packyard.using.options import earlier
 from packyard.using.setters.packages import own_setters

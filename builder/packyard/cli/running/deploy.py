@@ -30,7 +30,7 @@ from packyard.running.runs.kubectl import Kubectl
 from packyard.running.runs.outcome import SUCCEEDED
 from packyard.running.runs.plan import Plan
 from packyard.running.runs.record import TakenError
-from packyard.running.runs.rendered import Rendered
+from packyard.running.runs.rendering import Rendered
 from packyard.running.runs.run import Reference
 from packyard.running.runs.status import RunStatus
 

@@ -27,7 +27,7 @@ from packyard.running.doctor.finding import Finding, unknown
 from packyard.running.runs import look, status
 from packyard.running.runs import run as runs
 from packyard.running.runs.kubectl import Kubectl, listed
-from packyard.running.runs.rendered import Rendered
+from packyard.running.runs.rendering import Rendered
 from packyard.using.options import usecases
 
 ROWS = Rows("answer", "check, severity, about, message, why, fix")

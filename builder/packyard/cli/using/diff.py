@@ -18,7 +18,7 @@ import os
 from collections.abc import Sequence
 from dataclasses import asdict
 
-from packyard.cli import declare, output, packages, unified, untarred
+from packyard.cli import declare, output, packages, unified_diff, untarred
 from packyard.cli.rows import Rows
 from packyard.core.errors import InputError, Problem, UsageError
 from packyard.using.render import every
@@ -118,6 +118,6 @@ def _rendered(arguments: declare.Arguments) -> int:
             typed = use_case.command("render")
             with every.with_values(use_case.directory, use_case.values, typed, enabling=use_case.options) as source:
                 both.append(render(source, path=os.environ.get("PATH", ""), command=typed))
-    unified.texts({"manifests.yaml": (both[0], both[1])})
+    unified_diff.texts({"manifests.yaml": (both[0], both[1])})
     output.note("what the values render to differs" if both[0] != both[1] else "no difference")
     return 0

@@ -31,7 +31,7 @@ from packyard.core.bundle.lock import Lock, Pin
 from packyard.core.bundle.manifest import LIBRARY, Manifest
 from packyard.core.bundle.reference import LATEST, Reference, is_version
 from packyard.core.errors import ConflictError, InputError, Problem, UnavailableError, UsageError
-from packyard.core.files import regular
+from packyard.core.files import paths, regular
 
 ROWS = Rows(
     "package",
@@ -58,6 +58,9 @@ def run(arguments: declare.Arguments) -> None:
         first, second = arguments.reference, arguments.more[0]
         sign = "@" if is_version(second) or second == LATEST else "/"
         raise UsageError(f"packyard get: one package at a time; type packyard get {quote(first + sign + second)}")
+    if os.path.lexists(f"{(top := paths.root_of(arguments.to))}/{paths.MANIFEST}"):
+        problem, hint = f"is inside the package {Path(top).name}", "go to the folder above it, or --to DIR"
+        raise InputError(Problem(problem, file="here" if arguments.to == "." else arguments.to, hint=hint))
     rows, wanted = [], "" if arguments.locked else (arguments.reference or "").partition("/")[2]
     for reference, source, pin in _asked(arguments):
         if os.path.lexists(place := Path(arguments.to) / reference.name):  # before anything is fetched
@@ -68,14 +71,15 @@ def run(arguments: declare.Arguments) -> None:
         if entry.kind == LIBRARY:
             example = f"libraries: [{{name: {entry.name}, version: {entry.version}, digest: {entry.tar}}}]"
             output.note(f"{entry} is a library, to build packages on: name it in packyard.yaml, {example}")
+        elif wanted:
+            address.meant(fetched.bundle.manifest.deployed(), wanted, entry.name)  # before anything is written
         folder = _unpacked(fetched.bundle, source, Path(arguments.to), None if arguments.locked else arguments.lock)
         channel = "" if source.is_carried else output.masked(source.value)
         what = (entry.name, entry.version, folder, entry.digest, entry.tar, channel, fetched.why, entry.yanked)
         rows.append((*what, *((proof.signers, proof.listed_by, proof.index) if proof else ((), (), None))))
         if arguments.output == "text":
             output.line(str(folder))
-        for text in proof.signed if proof else [f"{entry} from {source}"]:
-            output.note(text)
+        bundles.tell_signed(fetched)
         _tell_next(fetched.bundle.manifest, folder, wanted)
     ROWS.show(rows, arguments.output)
 
@@ -93,15 +97,10 @@ def _asked(arguments: declare.Arguments) -> Iterator[tuple[Reference, Setting, P
 
 def _tell_next(described: Manifest, folder: Path, wanted: str) -> None:
     """Name the command to go on with: for the use case that was named, or for all."""
-    if described.kind == LIBRARY:
+    if not (meant := address.fits(described.deployed(), wanted)):
         return
-    try:
-        paths = address.meant(described.deployed(), wanted, described.name)
-    except InputError as error:
-        output.warning(str(error))
-        return
-    verb = "setters" if any(described.use_cases[path].setters for path in paths) else "render"
-    output.note(f"next: packyard {verb} {address.typed(folder / paths[0] if len(paths) == 1 else folder)}")
+    verb = "setters" if any(described.use_cases[path].setters for path in meant) else "render"
+    output.note(f"next: packyard {verb} {address.typed(folder / meant[0] if len(meant) == 1 else folder)}")
 
 
 def _locked(arguments: declare.Arguments, file: Path) -> Iterator[tuple[Reference, Setting, Pin]]:

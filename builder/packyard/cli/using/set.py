@@ -54,9 +54,9 @@ def main(words: Sequence[str]) -> None:
 
         edits.ROWS.show(outcome.changes, "json")
     elif parsed.switches["dry-run"]:
-        from packyard.cli import unified  # most sets are made
+        from packyard.cli import unified_diff  # most sets are made
 
-        unified.diffs(outcome.root_dir, outcome.files)
+        unified_diff.diffs(outcome.root_dir, outcome.files)
     else:
         for change in outcome.changes:
             _tell(change, f"{change.place}: " if len(outcome.changes) > 1 else "")

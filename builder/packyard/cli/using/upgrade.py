@@ -19,7 +19,7 @@ from dataclasses import replace
 from pathlib import Path
 from shlex import quote
 
-from packyard.cli import bundles, declare, output, preferences, state, unified, untarred
+from packyard.cli import bundles, declare, output, preferences, state, unified_diff, untarred
 from packyard.cli import directory as directories
 from packyard.cli.rows import Rows
 from packyard.core.bundle import address, manifest, receipt
@@ -27,7 +27,6 @@ from packyard.core.bundle.bundle import Bundle
 from packyard.core.bundle.reference import LATEST, Reference, order
 from packyard.core.errors import InputError, Problem, on_one_line
 from packyard.core.yaml.document import unmerged
-from packyard.sharing.entry import IndexEntry
 from packyard.sharing.fetching.fetch import Fetched
 from packyard.using.upgrade.directory import undecided, upgrade
 from packyard.using.upgrade.merge import Merged
@@ -68,11 +67,11 @@ def run(arguments: declare.Arguments) -> int:
     outcome = upgrade(folder, base, theirs, decision, dry_run=arguments.dry_run, log=log, receipt=received)
     conflicts = () if decision else outcome.conflicts
     if not conflicts:
-        _tell(folder, base, theirs, outcome, decision)
+        _tell(folder, base, theirs, outcome, decision, would="would be " * arguments.dry_run)
     is_text = ROWS.show([_row(base, fetched, outcome)], arguments.output)
     if is_text and arguments.dry_run:
         left_out = {manifest.FILE, *(os.path.relpath(conflict.file, folder) for conflict in conflicts)}
-        unified.diffs(folder, {path: both for path, both in outcome.files.items() if path not in left_out})
+        unified_diff.diffs(folder, {path: both for path, both in outcome.files.items() if path not in left_out})
     elif is_text:
         for path, change in outcome.changes.items():
             output.line(f"{change:<8} {folder / path}")
@@ -89,14 +88,17 @@ def _theirs(folder: Path, base: Bundle, version: str, flag: str | None) -> tuple
     """Return the bundle to move to, of a file or of a version as `get` chooses it, and the receipt for it."""
     received = receipt.read(folder)
     if version.endswith(".tar.gz"):
-        bundle = bundles.read(Path(version))
+        trusted = preferences.trust(received.channel) if received else preferences.trusted_anywhere()
+        fetched = bundles.proved(Path(version), trusted)
+        bundles.tell_signed(fetched)
+        bundle = fetched.bundle
         moved = replace(received, version=bundle.version, digest=bundle.digest).to_bytes() if received else None
-        return Fetched(bundle=bundle, entry=IndexEntry.of(bundle)), moved
+        return fetched, moved
     channel = untarred.channel(folder, received, flag)
     reference = Reference.parse(f"{base.name}@{version}" if version else base.name)
-    fetched = bundles.offer(reference, channel)
+    fetched = bundles.offer(reference, channel, tell=output.note)
     bundle = fetched.bundle
-    output.note(f"{bundle.name}@{bundle.version} from {channel}")
+    bundles.tell_signed(fetched)
     for entry in fetched.package.entries:
         if entry.version == base.version != bundle.version and entry.yanked:
             output.warning(f"{folder}: is {entry}, which is yanked: {on_one_line(entry.yanked)}")
@@ -109,13 +111,13 @@ def _theirs(folder: Path, base: Bundle, version: str, flag: str | None) -> tuple
     return fetched, untarred.receipt_of(channel, bundle)
 
 
-def _tell(folder: Path, base: Bundle, theirs: Bundle, merged: Merged, decision: str) -> None:
+def _tell(folder: Path, base: Bundle, theirs: Bundle, merged: Merged, decision: str, would: str) -> None:
     """Say what is new, what is kept and what was decided, and what there is to do."""
     if not merged.files:
         output.note(f"{folder}: is {theirs.name} {theirs.version} already; nothing changes")
         return
     word = "downgraded" if order(theirs.version) < order(base.version) else "upgraded"
-    output.note(f"{theirs.name} {word} from {base.version} to {theirs.version}")
+    output.note(f"{theirs.name} {would}{word} from {base.version} to {theirs.version}")
     for noun, names in (
         ("value", [name for _, name in merged.values]),
         ("enabled option", [name for _, name in merged.options]),

@@ -6,8 +6,12 @@ packyard verify NAME.tar.gz --from CHANNEL  also that the channel has this file
 packyard verify DIR                         which files were changed since it
                                             was unpacked, other than by set
 
-One line says what was proved, and what could not be. The signature or provenance, and the SBOM, are looked for beside
+It prints what was proved and what was not. The signature or provenance, and the SBOM, are looked for beside
 NAME.tar.gz.
+
+It exits with 1 where a file is not as its package lists it, or not as CHANNEL has it, or was changed in DIR other than
+by set. Who signed is only reported, and the exit code is 0, unless you trust a key for CHANNEL (packyard keys trust):
+then --from CHANNEL exits with 1 for what that key did not sign.
 """
 
 from __future__ import annotations
@@ -26,10 +30,8 @@ from packyard.core.bundle import manifest
 from packyard.core.bundle.reference import Reference
 from packyard.core.digest import Digest
 from packyard.core.errors import InputError, IntegrityError, Problem, UnavailableError
-from packyard.core.files import regular
-from packyard.sharing.entry import SBOM, IndexEntry
-from packyard.sharing.fetching.fetch import Fetched, verify, with_sbom
-from packyard.sharing.trust import provenance
+from packyard.sharing.entry import SBOM
+from packyard.sharing.fetching.fetch import Fetched, with_sbom
 from packyard.using.options import usecases
 from packyard.using.upgrade.directory import upgrade
 
@@ -63,11 +65,10 @@ def _file(file: Path, channel: str | None, form: str) -> int:
     if not file.exists():
         hint = "packyard get NAME fetches a package" if channel else "give a .tar.gz or a directory"
         raise InputError(Problem("no such file", file=str(file), hint=hint))
-    made = bundles.read(file)
-    bundle = IndexEntry.of(made)
-    attested = next(filter(None, (_beside(file, end) for end in provenance.ENDS)), None)
-    proof = verify(bundle, attested, preferences.trusted_anywhere(), what=str(file))
-    if (listing := _beside(file, SBOM)) is not None and proof.provenance is not None:
+    fetched = bundles.proved(file, preferences.trusted_anywhere())
+    made, bundle, proof = fetched.bundle, fetched.entry, fetched.proof
+    assert proof is not None
+    if (listing := bundles.beside(file, SBOM)) is not None and proof.provenance is not None:
         proof = with_sbom(proof, listing, what=str(file))
     if channel:
         published = bundles.offer(Reference.parse(str(bundle)), Setting(channel, "--from"))
@@ -110,8 +111,7 @@ def _directory(word: str, flag: str | None, form: str) -> int:
         if by_set := len(different) - len(edited):
             counted += f", {by_set} as you set them ({values})"
         output.note(f"{described.name} {described.version}: {counted}; {manifest.FILE} is {text}")
-        for text in proof.signed if proof else ():
-            output.note(text)
+        bundles.tell_signed(published)
     return int(bool(edited))
 
 
@@ -131,8 +131,3 @@ def _compared(package: Untarred, flag: str | None) -> tuple[Fetched | None, str]
     if source.is_carried:
         return published, f"the one that packyard carries ({source.origin})"
     return published, f"the published one, of {source}"
-
-
-def _beside(file: Path, end: str) -> bytes | None:
-    named = file.with_name(file.name + end)
-    return regular.read(named) if named.exists() else None

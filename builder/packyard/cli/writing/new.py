@@ -24,8 +24,8 @@ from packyard.using.kustomize.part import first_sentence
 from packyard.writing.authoring import new
 from packyard.writing.authoring.new import WORK, Answers
 from packyard.writing.build import workspace_lint
-from packyard.writing.source import offered
-from packyard.writing.source.offered import Offered
+from packyard.writing.source import offers
+from packyard.writing.source.offers import Offered
 from packyard.writing.source.workspace import BASE, PROGRAMS, STORAGE, Workspace
 
 ROWS = Rows("file", "file", line="{file}")
@@ -63,7 +63,7 @@ def run(arguments: declare.Arguments) -> None:
         raise UsageError(f"packyard new: NAME is missing: {EXAMPLE}")
     workspace = workspaces.find(arguments)
     new.check_name(workspace, arguments.name)
-    parts = offered.find(workspace)
+    parts = offers.find(workspace)
     answers = _answers(arguments, parts)
     new.check(answers, parts)
     written = _write(workspace, answers, parts)
@@ -73,7 +73,7 @@ def run(arguments: declare.Arguments) -> None:
 
 def _list(workspace: Workspace, name: str | None, form: str) -> None:
     """List parts, or show those of a name."""
-    parts = offered.find(workspace)
+    parts = offers.find(workspace)
     listed = [part for part in parts if part.name == name or not (name or part.internal)]
     if not listed:
         raise InputError(new.fault_of_part(BASE, name or "", parts))

@@ -155,7 +155,10 @@ class Fields:
         """Refuse keys that nobody asked for; the outermost mapping raises all faults."""
         for entry in self.node.entries if self.node else ():
             if entry.name not in self._known:
-                self.fault(entry.key, entry.name, "is not a known key", suggest(entry.name, self._known))
+                hint = suggest(entry.name, self._known)
+                missing = tuple(f"{self._path(key)}: is missing" for key in self._known if repr(key) in hint)
+                self.problems[:] = (problem for problem in self.problems if not problem.message.startswith(missing))
+                self.fault(entry.key, entry.name, "is not a known key", hint)
         if self._owns and self.problems:
             raise InputError(*self.problems)
 

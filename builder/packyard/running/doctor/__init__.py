@@ -22,12 +22,12 @@ from packyard.core.bundle.required import Required
 from packyard.core.errors import PackyardError
 from packyard.core.kubernetes import operators
 from packyard.core.kubernetes.lenient import Object, is_ending
-from packyard.running.doctor import admission, claims, facts, kinds, nodes, queues, quotas, references, wanted
+from packyard.running.doctor import admission, claims, demand, facts, kinds, nodes, queues, quotas, references
 from packyard.running.doctor.facts import Facts, Questions, UnreadError
 from packyard.running.doctor.finding import Finding, error, passed, unknown
 from packyard.running.runs import plan as planning
 from packyard.running.runs.kubectl import Kubectl
-from packyard.running.runs.rendered import Rendered
+from packyard.running.runs.rendering import Rendered
 
 
 def _namespace(cluster: Facts) -> Iterator[Finding]:
@@ -54,7 +54,7 @@ def examine(kubectl: Kubectl, rendered: Rendered) -> list[Finding]:
     objects, required = rendered.objects, rendered.required
     cluster = facts.read(kubectl, questions(objects, required))
     findings = judge(objects, cluster, required)
-    if not any(finding.severity == "error" for finding in findings) and not wanted.there(objects, cluster):
+    if not any(finding.severity == "error" for finding in findings) and not demand.there(objects, cluster):
         findings += admission.judge(objects, kubectl)
     return [replace(finding, fix=_located(finding.fix, kubectl)) for finding in findings]
 

@@ -8,9 +8,9 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 from packyard.core.kubernetes.lenient import Object, mapping
-from packyard.running.doctor import wanted
+from packyard.running.doctor import demand
+from packyard.running.doctor.demand import PodSet
 from packyard.running.doctor.finding import Finding, error, unknown
-from packyard.running.doctor.wanted import PodSet
 from packyard.running.runs import trouble
 from packyard.running.runs.kubectl import FORBIDDEN, Done, Kubectl, split
 
@@ -28,7 +28,7 @@ def judge(objects: Sequence[Object], kubectl: Kubectl) -> list[Finding]:
 
     Those of Argo get containers that only Argo knows, and are not tried. Nothing is said where one may not make pods.
     """
-    tried = [(pods.who, _pod(pods)) for pods in wanted.find(objects) if not pods.pod.is_argo]
+    tried = [(pods.who, _pod(pods)) for pods in demand.find(objects) if not pods.pod.is_argo]
     with ThreadPoolExecutor(_AT_ONCE) as pool:
         forms = {json.dumps(pod) for _, pod in tried}
         calls = {form: pool.submit(kubectl.call, *_TRY, data=form.encode()) for form in forms}

@@ -8,10 +8,10 @@ from shlex import quote
 from packyard.core.kubernetes import pods
 from packyard.core.kubernetes.lenient import Object, is_ending, mapping, mappings, name_of, text
 from packyard.core.kubernetes.pods import Pod
-from packyard.running.doctor import wanted
+from packyard.running.doctor import demand
+from packyard.running.doctor.demand import PodSet
 from packyard.running.doctor.facts import Facts, Questions
 from packyard.running.doctor.finding import Finding, error, passed, warning
-from packyard.running.doctor.wanted import PodSet
 from packyard.running.runs.waiting import CLAIM
 
 _CHECK, _CLASS = "storage", "StorageClass"
@@ -52,7 +52,7 @@ def _there(objects: Sequence[Object], facts: Facts) -> Iterator[Finding]:
 def _modes_of_all(objects: Sequence[Object], facts: Facts) -> Iterator[Finding]:
     """Find the access modes of claims, there or brought, good for all pods that mount them."""
     own = {name_of(item): item for item in _brought(objects)}
-    sets = wanted.find(objects)
+    sets = demand.find(objects)
     for name in mounted(objects, brought=True):
         if claim := own.get(name) or facts.find(CLAIM, name):
             yield _fit(claim, *_use(name, sets), facts)
@@ -77,7 +77,7 @@ def _classes(objects: Sequence[Object], facts: Facts) -> Iterator[Finding]:
 def mounted(objects: Sequence[Object], *, brought: bool = False) -> list[str]:
     """Return the names of the claims that pods mount, without those that objects bring."""
     own = {name_of(item) for item in _brought(objects)}
-    named = {name for pods in wanted.find(objects) for name, _ in _mounts(pods.pod)}
+    named = {name for pods in demand.find(objects) for name, _ in _mounts(pods.pod)}
     return sorted(named if brought else named - own)
 
 
@@ -112,7 +112,7 @@ def _fit(claim: Object, count: int, is_written: bool, facts: Facts) -> Finding:
 def _use(name: str, sets: Sequence[PodSet]) -> tuple[int, bool]:
     """Return how many pods mount a claim at once, and whether any writes to it."""
     counts, is_written = [0], False
-    for moment in wanted.moments(sets):
+    for moment in demand.moments(sets):
         mounts = [(pods.count, writes) for pods in moment for claim, writes in _mounts(pods.pod) if claim == name]
         counts.append(sum(count for count, _ in mounts))
         is_written |= any(writes for _, writes in mounts)

@@ -16,10 +16,10 @@ from collections.abc import Iterator, Sequence
 
 from packyard.core.kubernetes import selection
 from packyard.core.kubernetes.lenient import Object, mapping, mappings, name_of
-from packyard.running.doctor import wanted
+from packyard.running.doctor import demand
+from packyard.running.doctor.demand import Amounts, amounts, number
 from packyard.running.doctor.facts import Facts, Questions
 from packyard.running.doctor.finding import Finding, passed, warning
-from packyard.running.doctor.wanted import Amounts, amounts, number
 
 _CHECK = "nodes"
 _COLUMNS = "kubectl get nodes -o custom-columns=NAME:.metadata.name"
@@ -36,15 +36,15 @@ _ORDER = tuple(_REASONS)
 
 def ask(objects: Sequence[Object]) -> Questions:
     """Ask for all nodes."""
-    return Questions(everywhere=frozenset({"Node"} if wanted.find(objects) else ()))
+    return Questions(everywhere=frozenset({"Node"} if demand.find(objects) else ()))
 
 
 def take(objects: Sequence[Object], facts: Facts) -> Iterator[Finding]:
     """Find a node for each set of pods."""
-    sets = wanted.find(objects)
+    sets = demand.find(objects)
     nodes = facts.all("Node") if sets else ()
     for pod_set in sets:
-        asked = wanted.requests(pod_set.pod)
+        asked = demand.requests(pod_set.pod)
         # Of an Argo template they are as its Workflow says.
         pod = {name: pod_set.pod.get(name) for name in ("nodeSelector", "affinity", "tolerations", "nodeName")}
         reasons = Counter(_reason(pod, asked, node) for node in nodes)

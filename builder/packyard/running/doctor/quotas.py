@@ -12,10 +12,10 @@ from functools import reduce
 from operator import or_
 
 from packyard.core.kubernetes.lenient import Object, mapping, name_of
-from packyard.running.doctor import wanted
+from packyard.running.doctor import demand
+from packyard.running.doctor.demand import Amounts, PodSet, amounts, number
 from packyard.running.doctor.facts import Facts, Questions
 from packyard.running.doctor.finding import Finding, error, passed
-from packyard.running.doctor.wanted import Amounts, PodSet, amounts, number
 
 _CHECK, _KIND = "quota", "ResourceQuota"
 _ONE = 10**9  # of what is counted, in the unit of quantities
@@ -31,9 +31,9 @@ def ask(objects: Sequence[Object]) -> Questions:
 
 def have_room(objects: Sequence[Object], facts: Facts) -> Iterator[Finding]:
     """Find room in each quota for all pods together."""
-    moments = wanted.moments(wanted.find(objects))
+    moments = demand.moments(demand.find(objects))
     needs = reduce(or_, map(_together, moments), Amounts())
-    for quota in [] if wanted.there(objects, facts) else facts.all(_KIND):
+    for quota in [] if demand.there(objects, facts) else facts.all(_KIND):
         about, spec = f"{_KIND} {name_of(quota)}", mapping(quota.get("spec"))
         if spec.get("scopes") or spec.get("scopeSelector"):
             continue
@@ -50,11 +50,11 @@ def _together(moment: Sequence[PodSet]) -> Amounts:
     """Return what pods take at once, by the names that quotas have for it."""
     needs = Amounts()
     for pods in moment:
-        requests = wanted.requests(pods.pod)
+        requests = demand.requests(pods.pod)
         of_one = {
             **{f"requests.{name}": amount for name, amount in requests.items()},
             **{name: amount for name, amount in requests.items() if name in _COMPUTED},
-            **{f"limits.{name}": amount for name, amount in wanted.whole(pods.pod, "limits").items()},
+            **{f"limits.{name}": amount for name, amount in demand.whole(pods.pod, "limits").items()},
             **dict.fromkeys(("pods", "count/pods"), _ONE),
         }
         needs += Amounts({name: amount * pods.count for name, amount in of_one.items()})

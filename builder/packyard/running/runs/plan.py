@@ -22,7 +22,7 @@ from packyard.running.runs import run as runs
 from packyard.running.runs.apply import Done
 from packyard.running.runs.kubectl import Kubectl
 from packyard.running.runs.record import RunRecord
-from packyard.running.runs.rendered import Rendered
+from packyard.running.runs.rendering import Rendered
 from packyard.running.runs.run import LABEL, Object, Reference
 
 #: Records of a run that stay, as of a release of Helm.

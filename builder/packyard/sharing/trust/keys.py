@@ -188,13 +188,13 @@ class Trust:
     """The keys and identities that a user trusts for a channel: one of them has to have signed what is there.
 
     Without any, nothing is required. ``channel`` is its address, for the commands that trust it and let go of it.
-    ``is_own``: nobody is trusted for the channel, and these are the user's own keys.
+    ``own`` are the ids of the user's own keys, which are known though nobody trusts them for the channel.
     """
 
     signatories: Mapping[str, Signatory] = field(default_factory=dict)
     channel: str = "CHANNEL"
     is_optional: bool = False
-    is_own: bool = False
+    own: Sequence[str] = ()
 
     @classmethod
     def of(cls, *signatories: Signatory, channel: str = "CHANNEL") -> Trust:
@@ -220,7 +220,7 @@ class Trust:
 
     def signed(self, signers: Sequence[str], others: Sequence[str]) -> Sequence[str]:
         """Return lines that say who signed, as far as the user can tell, and the command to go on with."""
-        if signers and self.is_own:
+        if signers and signers[0] in self.own:
             require = f"packyard keys trust {self.signatories[signers[0]].name} {quote(self.channel)}"
             own = f"signed by your own key {self.name(signers[0])}"
             return [own, f"to refuse there what it did not sign: {require}"]

@@ -20,9 +20,9 @@ from packyard.using.functions.resourcelist import ID_ANNOTATIONS, NAME, Resource
 from packyard.using.setters.definition import Setter
 from packyard.using.setters.kpt import kptfile
 from packyard.using.setters.kpt.apply import apply, config_text
-from packyard.using.setters.kpt.derived import derive
+from packyard.using.setters.kpt.derivation import derive
 from packyard.using.setters.kpt.parameterize import read_wanted, tag
-from packyard.using.setters.kpt.tagged import find
+from packyard.using.setters.kpt.tags import find
 from packyard.using.setters.packages import KPTFILE
 
 #: The types of scalars by their names in definitions, each with that of its YAML tag, which kpt prints.

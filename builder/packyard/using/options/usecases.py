@@ -32,7 +32,8 @@ _DEEPEST = 3
 def find(word: str) -> Path | None:
     """Return the use case that NAME/USECASE names, of the package in the working directory or around it.
 
-    None where no package is named, or where a word without a ``/`` names no use case of the package around.
+    It may be the folder of several. None where no package is named, or where a word without a ``/`` names none of the
+    package around.
     """
     if os.path.lexists(word):  # a file
         return None
@@ -49,7 +50,11 @@ def find(word: str) -> Path | None:
     known = [os.path.relpath(path, top) for path in below(Path(top))]
     if known in ([], ["."]) or ("/" not in word and not address.fits(known, wanted)):
         return None
-    return Path(os.path.normpath(f"{top}/{address.only(known, wanted, name, folder or name)}"))
+    fitting = address.meant(known, wanted, name)
+    own = os.path.commonpath(fitting)
+    if not wanted or address.fits(known, own) != fitting:  # no folder holds these alone
+        own = address.only(known, wanted, name, folder or name)
+    return Path(os.path.normpath(f"{top}/{own}"))
 
 
 def below(directory: Path) -> list[str]:
@@ -81,11 +86,20 @@ def is_one(directory: Path) -> bool:
 def refusal(directory: Path, command: str, rest: Sequence[str] = (), *, all_by: str = "") -> InputError:
     """Return why a command needs another directory, with those that there are; ``all_by`` takes all of them."""
     lacks, use_cases, remedy = _lacking(directory)
+    words = [word.partition("=")[0] for word in rest if "=" in word] or rest[:1]
+    setters = {word for word in words if command == "set" and not word.startswith("-")}
     if len(use_cases) == 1 and not is_one(directory):  # whose address is that of the directory
         directory = Path(use_cases[0])
         lacks, use_cases, remedy = _lacking(directory)
     if not use_cases:
         above = next((parent for parent in directory.resolve().parents if is_one(parent)), None)
+        is_bare = setters and is_one(directory) and not shipped.lost(directory, KRMFILE)
+        top = os.path.relpath(paths.root_of(directory))
+        known = map(Path, below(Path(top)) if is_bare else ())
+        if having := [address.of(path) for path in known if setters <= shipped.values(path).keys()]:
+            names = [name.removeprefix(f"{top}/") for name in having]
+            lacks = f"has no parameters; {' and '.join(sorted(setters))} is one of {listed(names)}"
+            remedy = " ".join(map(quote, ("packyard", "set", having[0], *rest)))
         missing = "name the directory of a package; packyard get NAME fetches one"
         hint = f"its use case is {os.path.relpath(above)}" if above else missing
         message = lacks if remedy else "is not a use case, and holds none"
@@ -98,7 +112,6 @@ def refusal(directory: Path, command: str, rest: Sequence[str] = (), *, all_by: 
     number = f"{len(use_cases)}" if len(use_cases) > 1 else "one"
     names = address.shortened([os.path.relpath(path, directory) for path in use_cases])
     message = f"{lacks}, but holds {number}: {listed(names, _MOST)}"
-    setters = [word.partition("=")[0] for word in rest if command == "set" and not word.startswith("-")]
     fitting = (path for path in use_cases if all(name in shipped.values(Path(path)) for name in setters))
     by_word = {word: path for paths in (use_cases, names) for word, path in zip(paths, use_cases, strict=True)}
     by_word |= {address.of(Path(path)): path for path in use_cases}

@@ -16,7 +16,7 @@ from packyard.core.errors import InputError, PackyardError, Problem, Unavailable
 from packyard.core.files import paths
 from packyard.using.options.folder import use_cases
 from packyard.using.options.options import package_of
-from packyard.using.render import reached
+from packyard.using.render import directories
 from packyard.using.render.render import render
 from packyard.using.setters.krmfile import KRMFILE
 from packyard.using.setting import set_values
@@ -87,7 +87,7 @@ def _elsewhere(directory: Path, package: str) -> Iterator[str]:
         return  # which has all that it is built from
     for use_case in use_cases(directory):
         with suppress(PackyardError):  # the build says so
-            for folder in reached.folders(Path(use_case), reached.budget(directory)):
+            for folder in directories.folders(Path(use_case), directories.budget(directory)):
                 if not paths.is_inside(real := os.path.realpath(folder), package):
                     yield real
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from packyard.core.errors import InputError, Problem, UnavailableError
 from packyard.core.work import process
-from packyard.using.render import reached
+from packyard.using.render import directories
 
 _MOST = 256 * 1024 * 1024  # bytes that a program may print
 #: Program and verb, the preferred first.
@@ -35,7 +35,7 @@ class Program:
         Raises `InputError` with the program's words where it refuses, or before it is started where it would read too
         much, `UnavailableError` where it does not run or does not end.
         """
-        list(reached.folders(directory, reached.budget(directory)))
+        list(directories.folders(directory, directories.budget(directory)))
         command = [str(self.file.absolute()), self.verb, str(directory.absolute())]
         try:
             with tempfile.TemporaryDirectory(prefix="packyard-") as empty:

@@ -18,7 +18,7 @@ from packyard.core.yaml.node import Source
 from packyard.using.kustomize import builtin
 from packyard.using.kustomize.supported import Budget
 from packyard.using.options.option_setters import OptionSetters, read_enabled
-from packyard.using.render import programs, reached
+from packyard.using.render import directories, programs
 from packyard.using.setters.check import is_refused
 from packyard.using.setters.definition import Setter
 from packyard.using.setters.krmfile import KRMFILE, Krmfile
@@ -40,8 +40,8 @@ class Inputs:
     @classmethod
     def read(cls, directory: Path) -> Inputs:
         """Read each Krmfile once; files that a merge left undecided are refused, in whatever language they are."""
-        budget = reached.budget(directory)
-        folders = list(reached.folders(directory, budget))
+        budget = directories.budget(directory)
+        folders = list(directories.folders(directory, budget))
         refuse(lost for folder in folders if (lost := shipped.lost(folder, KRMFILE)))
         refuse(_unmerged(folders))
         return cls(directory, _krmfiles(folders, budget), read_enabled(directory))

@@ -26,7 +26,7 @@ from packyard.using.setters import comment
 from packyard.using.setters.definition import Setter
 from packyard.writing.authoring import skeleton
 from packyard.writing.source import parts, pod_operations, pod_patch, tests
-from packyard.writing.source.offered import Offered
+from packyard.writing.source.offers import Offered
 from packyard.writing.source.package import NAME, slug
 from packyard.writing.source.pod_operations import Container, is_bound
 from packyard.writing.source.words import Words

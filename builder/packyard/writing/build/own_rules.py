@@ -30,7 +30,7 @@ from packyard.core.yaml.values import to_value
 from packyard.using.setters.krmfile import EMPTY
 from packyard.using.setters.packages import PackageFiles
 from packyard.writing.checks import rows
-from packyard.writing.checks.applied import Applied
+from packyard.writing.checks.applied_objects import Applied
 from packyard.writing.checks.explanation import OWN, Rule, rule
 from packyard.writing.checks.finding import Finding
 from packyard.writing.checks.parsed import parse

@@ -20,15 +20,15 @@ from packyard.using.setters.packages import PackageFiles
 from packyard.writing.build import fragments, silence
 from packyard.writing.build.draft import Draft, compose_draft
 from packyard.writing.build.own_rules import judges_of
-from packyard.writing.checks import enabled, exception, kubernetes_schema
-from packyard.writing.checks.enabled import Option
+from packyard.writing.checks import exception, kubernetes_schema, with_option
 from packyard.writing.checks.finding import REMOVE, Finding, finding
 from packyard.writing.checks.lint import find
 from packyard.writing.checks.parsed import Parsed, parse
+from packyard.writing.checks.with_option import Option
 from packyard.writing.source import parts, tried_parts
 from packyard.writing.source.compose import ComposedPackage
 from packyard.writing.source.origin import Place
-from packyard.writing.source.traced import Traced
+from packyard.writing.source.trace import Traced
 from packyard.writing.source.workspace import Workspace
 
 _VERSION = "0.0.0"  # which no finding shows
@@ -121,7 +121,7 @@ def _judged(here: Workspace, composed: ComposedPackage) -> tuple[list[Parsed], l
         Option(option.name, option.part, needed(read(parts.file_of(here.sources, option.part.folder))))
         for option in composed.options.all
     ]
-    tried = partial(enabled.find, defined=of_options.definitions, judges=judges, known=findings)
+    tried = partial(with_option.find, defined=of_options.definitions, judges=judges, known=findings)
     with_options: list[Finding] = []
     for case in used:
         told = {item.rule for item in findings if item.file.startswith(case.where)}

@@ -11,23 +11,25 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import replace
+from posixpath import dirname
 
 from packyard.core.errors import Problem
 from packyard.core.yaml.content import lexeme
 from packyard.core.yaml.document import find_comments
 from packyard.core.yaml.node import Scalar
+from packyard.core.yaml.values import nearest
 from packyard.using.kustomize.part import Part
 from packyard.using.setters import fields
-from packyard.using.setters.definition import Setter
-from packyard.using.setters.kpt.tagged import PREFIX
+from packyard.using.setters.definition import Setter, Substitution
+from packyard.using.setters.kpt.tags import PREFIX
 from packyard.writing.build import readme
 from packyard.writing.checks.finding import Finding, finding
 from packyard.writing.checks.parsed import Parsed
 from packyard.writing.source import parts
-from packyard.writing.source.compose import ComposedPackage
+from packyard.writing.source.compose import Composed, ComposedPackage, begun
 from packyard.writing.source.package import DESCRIPTION, FILE, UseCase
 from packyard.writing.source.pod_operations import is_bound
-from packyard.writing.source.words import Word
+from packyard.writing.source.words import MARKER, Word, Words, named
 from packyard.writing.source.workspace import STORAGE, Workspace, is_own
 
 #: What a fragment of a README has without a word about the package: headings, and comments of Jinja2.
@@ -82,30 +84,67 @@ def _parts(here: Workspace, composed: ComposedPackage) -> Iterator[Finding]:
     """Find values of parts that a library's Krmfile replaces, or of a patch that any does, and comments of kpt."""
     for made in composed.use_cases:
         case, words = made.use_case, made.words
-        unset = {name: word for name, word in words.defined.items() if name not in words.values}
+        unset = {name: word for name, word in words.defined.items() if _is_unset(words, name)}
         shared = {name: word for name, word in unset.items() if words.layers[name] < 0}
-        below = (part for path in case.parts for part in parts.of(here, path).parts())
-        yield from _written(here, below, shared, "or an entry in a Krmfile beside it")
+        for part in (part for path in case.parts for part in parts.of(here, path).parts()):
+            folder = here.sources.shown(part.folder)
+            beside = {name: word for name, word in unset.items() if dirname(word.place) == folder}
+            yield from _written(here, part, words, shared | beside, "or an entry in a Krmfile beside it")
         own = Part("", patches=case.patches, pods=case.pods)
-        yield from _written(here, [own], unset, f"for all use cases or below useCases.{case.name}")
+        yield from _written(here, own, words, unset, where := f"for all use cases or below useCases.{case.name}")
+        yield from _taken(here, made, where)
 
 
-def _written(here: Workspace, used: Iterable[Part], words: Mapping[str, Word], where: str) -> Iterator[Finding]:
-    """Find comments of kpt, and values that some words replace; package.yaml may say another ``where``."""
-    for part in used:
-        paths = dict.fromkeys((*part.files, *(pod.path for pod in part.pods)))
-        documents = [document for path in paths if is_own(path) for document in here.sources.documents(path)]
-        for document in (*documents, *(patch.document for patch in part.patches if is_own(patch.path))):
-            for comment in find_comments(document.root):
-                if comment.text.startswith(PREFIX):
-                    message = "kpt's comment does nothing in a workspace"
-                    hint = 'write # {"$openapi":"NAME"}, or import the package: packyard import DIR'
-                    yield finding("kpt-comment", document.source.problem(comment.start, message, hint))
-            for binding in fields.find(document):
-                name, node, word = binding.reference.name, binding.node, words.get(binding.reference.name)
-                if word and isinstance(word.definition, Setter) and isinstance(node, Scalar):
-                    ships = word.definition.text
-                    if node.value not in ("", ships):
-                        message = f"{node.value!r} is replaced by {ships!r}, the value of {name} in {word.place}"
-                        hint = f"write setters: {{{name}: {lexeme(node.value, flow=True)}}} in package.yaml, {where}"
-                        yield finding("replaced-value", node.problem(message, hint))
+def _taken(here: Workspace, made: Composed, where: str) -> Iterator[Finding]:
+    """Find values of a use case's patches without which a setter would set something there."""
+    patched = {item.identity: item.root for item in made.sources}
+    for item in begun(here.sources, [parts.of(here, path) for path in made.use_case.parts])[0]:
+        root = patched.get(item.identity, item.root)
+        for binding in fields.find_below(item.root) if root is not item.root else ():
+            name, (_, node) = binding.reference.name, nearest(root, binding.path)
+            is_of_part = made.words.layers.get(name, 0) > 0 and not made.words.pattern(
+                name
+            )  # not of all that is shared
+            is_gone = is_of_part and name not in made.definitions.setters
+            if is_gone and isinstance(node, Scalar) and node.comment is None:
+                message = f"this replaces the setter {name}: it sets nothing in {made.use_case.path}"
+                hint = f"write setters: {{{name}: {lexeme(node.value, flow=True)}}} in package.yaml, {where}"
+                yield finding("replaced-value", node.problem(message, hint))
+
+
+def _is_unset(words: Words, name: str) -> bool:
+    """Say whether what a name ships is known, and has nothing of package.yaml in it."""
+    reached = named([name], words.pattern)
+    setters = [word.definition for word in map(words.defined.get, reached - {name}) if word]
+    are_known = not any(isinstance(setter, Setter) and setter.must_be_set for setter in setters)
+    is_shipped = (words.is_used(name) and are_known) or not words.pattern(name)
+    return is_shipped and not reached & words.values.keys()
+
+
+def _shipped(words: Words, name: str) -> str:
+    """Return the text that a name ships."""
+    meaning = words.meaning(name)
+    if isinstance(meaning, Substitution):
+        return MARKER.sub(lambda marker: _shipped(words, marker[1]), meaning.pattern)
+    return meaning if isinstance(meaning, str) else meaning.text
+
+
+def _written(here: Workspace, part: Part, words: Words, unset: Mapping[str, Word], where: str) -> Iterator[Finding]:
+    """Find comments of kpt, and values that unset words replace; package.yaml may say another ``where``."""
+    paths = dict.fromkeys((*part.files, *(pod.path for pod in part.pods)))
+    documents = [document for path in paths if is_own(path) for document in here.sources.documents(path)]
+    for document in (*documents, *(patch.document for patch in part.patches if is_own(patch.path))):
+        for comment in find_comments(document.root):
+            if comment.text.startswith(PREFIX):
+                message = "kpt's comment does nothing in a workspace"
+                hint = 'write # {"$openapi":"NAME"}, or import the package: packyard import DIR'
+                yield finding("kpt-comment", document.source.problem(comment.start, message, hint))
+        for binding in fields.find(document):
+            name, node = binding.reference.name, binding.node
+            word = unset.get(name)
+            if word and isinstance(node, Scalar) and node.value not in ("", ships := _shipped(words, name)):
+                message = f"{node.value!r} is replaced by {ships!r}, the value of {name} in {word.place}"
+                hint = f"write setters: {{{name}: {lexeme(node.value, flow=True)}}} in package.yaml, {where}"
+                if word.pattern:
+                    hint = f"change its pattern there, {word.pattern!r}, or give what that names values in package.yaml"
+                yield finding("replaced-value", node.problem(message, hint))

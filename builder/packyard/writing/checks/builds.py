@@ -28,7 +28,7 @@ from packyard.using.kustomize import selector
 from packyard.using.kustomize.accumulate import SourceObject, accumulate
 from packyard.using.kustomize.part import Part, Patch
 from packyard.using.kustomize.patch import AbsentError, MisfitError
-from packyard.writing.checks import generated
+from packyard.writing.checks import generators
 from packyard.writing.checks.finding import Finding, breach, finding
 
 _PATCHES = ("patchesStrategicMerge", "patches", "patchesJson6902")
@@ -161,7 +161,7 @@ class _Builder:
 
     def _follow(self, folder: str, root: MappingNode, objects: list[SourceObject], depth: int) -> None:
         own = objects if root.text("kind") == "Component" else []
-        made = [SourceObject(item, "") for item in generated.objects(root)]
+        made = [SourceObject(item, "") for item in generators.objects(root)]
         self.made += made
         own += made
         for part in self.tree.parts(folder):

@@ -20,7 +20,7 @@ from packyard.core.yaml.node import Entry, Node, Scalar
 from packyard.core.yaml.values import double_quoted, nearest
 from packyard.using.setters.comment import parse
 from packyard.writing.checks import definition_rules
-from packyard.writing.checks.applied import Applied, AppliedObject
+from packyard.writing.checks.applied_objects import Applied, AppliedObject
 from packyard.writing.checks.finding import Finding, breach
 from packyard.writing.checks.parsed import Parsed
 from packyard.writing.checks.variables import is_filled_in

@@ -34,7 +34,7 @@ from packyard.writing.checks import (
     volumes,
     workload,
 )
-from packyard.writing.checks.applied import Applied
+from packyard.writing.checks.applied_objects import Applied
 from packyard.writing.checks.finding import Finding
 from packyard.writing.checks.kustomizations import Exists
 from packyard.writing.checks.parsed import Parsed

@@ -25,7 +25,7 @@ from packyard.core.kubernetes.lenient import kind_of
 from packyard.core.kubernetes.pods import Path
 from packyard.core.yaml.node import Entry, Node, Scalar
 from packyard.core.yaml.values import nearest
-from packyard.writing.checks.applied import Applied, AppliedObject
+from packyard.writing.checks.applied_objects import Applied, AppliedObject
 from packyard.writing.checks.cel import NoAnswer, evaluator, names
 from packyard.writing.checks.explanation import Row, Rule, Severity, table
 from packyard.writing.checks.finding import Finding, breach

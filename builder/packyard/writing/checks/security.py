@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from packyard.core.kubernetes import pod_security
 from packyard.core.kubernetes.pods import Pod
 from packyard.core.yaml.node import Entry, MappingNode, Node
-from packyard.writing.checks.applied import Applied
+from packyard.writing.checks.applied_objects import Applied
 from packyard.writing.checks.finding import Finding, breach
 from packyard.writing.checks.parsed import Parsed
 

@@ -38,7 +38,7 @@ from packyard.writing.checks.finding import Finding
 from packyard.writing.judging import own_tests
 from packyard.writing.source import package as packages
 from packyard.writing.source import tests
-from packyard.writing.source.traced import Traced
+from packyard.writing.source.trace import Traced
 from packyard.writing.source.workspace import Workspace
 
 State = Literal["passed", "failed", "skipped"]

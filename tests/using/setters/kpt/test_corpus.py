@@ -9,7 +9,7 @@ import pytest
 
 import real
 from packyard.using.functions import function
-from packyard.using.setters.kpt import tagged
+from packyard.using.setters.kpt import tags
 from using.functions.resourcelists import resource_list, said
 
 CASES = {file.stem: json.loads(file.read_bytes()) for file in real.corpus_files("kpt")}
@@ -27,10 +27,10 @@ def test_upstreams_helpers_answer_alike(name: str) -> None:
     case = CASES[name]
     arguments = case["unit"]["args"]
     if case["unit"]["call"] == "currentSetterValues":
-        assert tagged.Pattern(arguments["pattern"]).derive(arguments["value"]) == case["expected_results"]
+        assert tags.Pattern(arguments["pattern"]).derive(arguments["value"]) == case["expected_results"]
     else:
         setters = {setter["name"]: setter["value"] for setter in arguments["setters"]}
-        assert tagged.Cover(setters).pattern(arguments["value"]) == case["expected_results"]
+        assert tags.Cover(setters).pattern(arguments["value"]) == case["expected_results"]
 
 
 @pytest.mark.parametrize("name", real.of_corpus(RUNS))

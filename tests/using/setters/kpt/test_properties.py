@@ -13,7 +13,7 @@ from packyard.core.yaml.document import parse_text
 from packyard.core.yaml.node import Source
 from packyard.core.yaml.proof import apply_to_text
 from packyard.using.setters.kpt.apply import apply
-from packyard.using.setters.kpt.tagged import Pattern
+from packyard.using.setters.kpt.tags import Pattern
 
 #: A field in each style; what stands for OLD in it is the whole of the field.
 FIELDS = {

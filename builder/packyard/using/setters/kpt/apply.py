@@ -24,7 +24,7 @@ from packyard.core.yaml.node import Collection, Item, MappingNode, Node, Scalar,
 from packyard.core.yaml.span import expanded
 from packyard.core.yaml.values import double_quoted, implicit_type, is_null, meaning, type_of
 from packyard.using.setters.fields import path_text, type_at
-from packyard.using.setters.kpt.tagged import Pattern, Tagged, find
+from packyard.using.setters.kpt.tags import Pattern, Tagged, find
 
 if TYPE_CHECKING:
     from packyard.core.yaml.edit import Reading

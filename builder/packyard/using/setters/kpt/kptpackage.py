@@ -24,8 +24,8 @@ from packyard.using.setters.definition import Definitions, Setter
 from packyard.using.setters.fields import FieldChange
 from packyard.using.setters.kpt import kptfile
 from packyard.using.setters.kpt.apply import Setting, apply, block_text, config_text, parse_list, set_scalar
-from packyard.using.setters.kpt.derived import Counted, derive
-from packyard.using.setters.kpt.tagged import MARK, Tagged, find
+from packyard.using.setters.kpt.derivation import Counted, derive
+from packyard.using.setters.kpt.tags import MARK, Tagged, find
 from packyard.using.setters.packages import KPTFILE, PackageFiles
 from packyard.using.setters.plan import Given, Plan
 

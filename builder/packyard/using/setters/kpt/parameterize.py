@@ -19,7 +19,7 @@ from packyard.core.yaml.span import header_end, line_break
 from packyard.core.yaml.values import double_quoted
 from packyard.using.setters.fields import path_text
 from packyard.using.setters.kpt.apply import roots_of, sorted_texts
-from packyard.using.setters.kpt.tagged import Cover, Place, places, write_comment
+from packyard.using.setters.kpt.tags import Cover, Place, places, write_comment
 
 #: How an orchestrator's own annotations begin, which are gone when it writes the file.
 _RESERVED = ("internal.config.", "config.k8s.io/", "config.kubernetes.io/index", "config.kubernetes.io/path")

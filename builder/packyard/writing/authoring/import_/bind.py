@@ -20,7 +20,7 @@ from packyard.core.yaml.node import Document, Scalar
 from packyard.using.setters import fields
 from packyard.using.setters.definition import Definitions, Setter, Substitution
 from packyard.using.setters.fields import Binding
-from packyard.using.setters.kpt.tagged import Pattern
+from packyard.using.setters.kpt.tags import Pattern
 from packyard.using.setters.krmfile import Krmfile
 from packyard.writing.authoring import place
 from packyard.writing.authoring.import_ import kpt, meaning

@@ -20,7 +20,7 @@ from packyard.writing.authoring.import_ import bind, part, use_cases, values
 from packyard.writing.authoring.import_.meaning import GIVEN, Definition, krmfile
 from packyard.writing.authoring.import_.meaning import text as definition_text
 from packyard.writing.authoring.import_.note import DOUBTFUL, LOST, Note
-from packyard.writing.authoring.import_.part import BUILT, Part
+from packyard.writing.authoring.import_.part import BUILT, GENERATED, Part
 from packyard.writing.authoring.import_.upstream import Build, Upstream, UseCase
 from packyard.writing.source import compose, package, program, workspace
 from packyard.writing.source.package import NAME
@@ -34,7 +34,7 @@ _FROZEN = (
     "generators that no part has: built.yaml has what they made, and no file of theirs is left",
     "change it there; a hash behind its name does not follow any more",
 )
-_NOT_BUILT = "use cases that kustomize does not build", "mend them, and import again, or do without"
+_NOT_BUILT = "use cases that kustomize does not build, or to nothing", "mend them, and import again, or do without"
 
 
 class _Trial(NamedTuple):
@@ -95,14 +95,14 @@ def of_folder(here: Workspace, name: str, folder: Path, build: Build) -> Importe
         attempt = attempts[use_case.path]
         for each in use_case.part.all() if attempt.composed is not None and not attempt.fault else ():
             for line in each.beyond:
-                is_frozen = BUILT in each.files and "Generator" in line
+                is_frozen = BUILT in each.files and "Generator" in line and GENERATED not in line
                 patched.setdefault((_FROZEN if is_frozen else _PATCHED, line), []).append(use_case.part.folder)
     for (what, line), at in patched.items():
         source.notes.append(Note(DOUBTFUL, *what, (f"{line} ({', '.join(dict.fromkeys(at))})",)))
     notes = source.all_notes()
     of_package = "what the package does", "say it in a sentence, for lists and the README"
     notes.append(Note(DOUBTFUL, *of_package, (f"packages/{name}/{package.DESCRIPTION}",)))
-    return Imported(name, files, sorted(paths[use_case.folder] for use_case in taken), notes)
+    return Imported(name, files, sorted(use_case.path for use_case in taken), notes)
 
 
 def _paths(here: Workspace, source: Upstream) -> dict[str, str]:
@@ -117,37 +117,30 @@ def _paths(here: Workspace, source: Upstream) -> dict[str, str]:
 
 
 def _take(source: Upstream, paths: Mapping[str, str], attempts: Mapping[str, _Attempt]) -> list[UseCase]:
-    """Take use cases; those that kustomize does not build and those without an object are left out, unless all are."""
+    """Take use cases; those that kustomize does not build, or to nothing, are left out, unless all are."""
     source.begin()
     taken: list[UseCase] = []
     problems: dict[str, Sequence[Problem]] = {}
     for folder, path in paths.items():
         try:
-            taken.append(source.use_case(folder, path, attempts[path].fault, attempts[path].composed))
+            use_case = source.use_case(folder, path, attempts[path].fault, attempts[path].composed)
+            if not use_case.objects:
+                raise InputError(Problem("holds no object", file=source.sources.shown(folder)))
+            taken.append(use_case)
         except BeyondError:
             raise
         except InputError as error:
             problems[path] = error.problems
     refuse(dict.fromkeys(problem for some in problems.values() if not taken for problem in some))
-    filled = [use_case for use_case in taken if use_case.objects]
-    refuse(Problem("holds no object", file=source.sources.shown(use_case.folder)) for use_case in taken if not filled)
-    empty = tuple(source.sources.shown(use_case.folder) for use_case in taken if not use_case.objects)
-    source.notes += [Note(LOST, "use cases without an object", "nothing", empty)] if empty else []
     refused = tuple(f"{path}: {_first_line(some[0])}" for path, some in problems.items())
     source.notes += [Note(LOST, *_NOT_BUILT, refused)] if refused else []
-    parts = _parts(filled)
+    parts = _parts(taken)
     for each in parts:
         each.bind(source.notes)
-        users = [use_case.part for use_case in filled if any(below is each for below in use_case.part.all())]
-        for name in [name for name in each.generated if all(name in user.deleted for user in users)]:
-            if not any(below.patches_config_map(name) for user in users for below in user.all()):
-                each.drop(name)
-                for user in users:
-                    user.kept["patches"].remove(user.deleted[name])
     for file in {each.krmfile.source.name: each.krmfile for each in parts if each.krmfile}.values():
         users_of_file = [each for each in parts if each.krmfile and each.krmfile.source.name == file.source.name]
         source.notes += bind.left(file, {name for each in users_of_file for name in each.defined})
-    return filled
+    return taken
 
 
 def _first_line(problem: Problem) -> str:

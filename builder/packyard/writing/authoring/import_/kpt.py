@@ -18,9 +18,9 @@ from packyard.core.yaml.values import is_null, type_of
 from packyard.using.setters import comment
 from packyard.using.setters.definition import Definitions, Setter, Substitution
 from packyard.using.setters.fields import path_text
-from packyard.using.setters.kpt import kptfile, tagged
-from packyard.using.setters.kpt.derived import derive
-from packyard.using.setters.kpt.tagged import Tagged
+from packyard.using.setters.kpt import kptfile, tags
+from packyard.using.setters.kpt.derivation import derive
+from packyard.using.setters.kpt.tags import Tagged
 from packyard.writing.authoring.import_.meaning import named_for, substitution, typed
 from packyard.writing.authoring.import_.note import DOUBTFUL, LOST, Note
 
@@ -29,7 +29,7 @@ def read(
     documents: Sequence[Document], edits: Sequence[list[Edit]], notes: list[Note]
 ) -> tuple[Definitions, list[str]]:
     """Read the comments of some documents, and add to the edits of each; return the definitions, and what is bound."""
-    fields = [(number, each) for number, document in enumerate(documents) for each in tagged.find(document.root)]
+    fields = [(number, each) for number, document in enumerate(documents) for each in tags.find(document.root)]
     texts = [(each.pattern, node) for _, each in fields if isinstance(node := each.node, Scalar) and not is_null(node)]
     values = {setter.name: setter.value for setter, _ in derive(each for _, each in fields) if not setter.is_list}
     for pattern, node in texts:  # kpt itself derives nothing from an empty text, and sets it nevertheless

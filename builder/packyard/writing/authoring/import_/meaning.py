@@ -13,7 +13,8 @@ io.k8s.cli.setters.NFS_PATH:                            io.k8s.cli.setters.NFS_P
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from itertools import count
 
 from packyard.core.kubernetes.fieldtypes import Step
 from packyard.core.yaml.content import Text, Tree, block, double, in_brackets
@@ -24,6 +25,7 @@ from packyard.using.setters.krmfile import Krmfile
 from packyard.using.setters.refusal import faults_of_keywords
 from packyard.writing.authoring import schemafile
 from packyard.writing.authoring.import_.note import DOUBTFUL, LOST, Note
+from packyard.writing.source import reached_definitions
 from packyard.writing.source.words import MARKER, named
 
 #: What package.yaml gives each package a value of, unless it says another.
@@ -31,7 +33,6 @@ GIVEN = ("MODEL_NAME", "RUN_NAME")
 Definition = Setter | Substitution
 #: What a note says of a pattern whose markers lead nowhere, and what to do.
 TO_NOTHING = ("substitutions that lead to nothing", "write the pattern anew, and bind the field")
-_KRMFILE = ["apiVersion: config.k8s.io/v1alpha1", "kind: Krmfile", "openAPI:", "  definitions:"]
 _SMALL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 _ORDER = ("description", "type")
 _REQUIRED = '`value: ""`, `required: true` and an `example`'
@@ -40,7 +41,7 @@ _REQUIRED = '`value: ""`, `required: true` and an `example`'
 def krmfile(definitions: Iterable[Definition]) -> bytes:
     """Write definitions: setters, then what follows from them."""
     ordered = sorted(definitions, key=lambda definition: (isinstance(definition, Substitution), definition.name))
-    return "".join(f"{line}\n" for line in [*_KRMFILE, *map(text, ordered)]).encode()
+    return reached_definitions.write("", {"": {definition.name: text(definition) for definition in ordered}})
 
 
 def text(definition: Definition) -> str:
@@ -117,9 +118,13 @@ def named_for(path: Sequence[Step], taken: Collection[str]) -> str:
     """Name a definition for its field: ``IMAGE``, or where that is taken for what the field is in as well."""
     texts = (_SMALL.sub("_", step.rpartition("/")[2]).upper() for step in path if isinstance(step, str))
     steps = [step for text in texts if (step := re.sub(r"[^A-Z0-9]+", "_", text).strip("_"))] or ["VALUE"]
-    candidates = ["_".join(steps[-length:]) for length in range(1, len(steps) + 1)]
-    candidates += [f"{candidates[-1]}_{number}" for number in range(2, len(taken) + 3)]
-    return next(name for name in candidates if name not in taken)
+    return next(name for name in names(steps, "_") if name not in taken)
+
+
+def names(steps: Sequence[str], joint: str) -> Iterator[str]:
+    """Yield names for what is below some steps: the last one, with more of them, with a number."""
+    yield from (joint.join(steps[-length:]) for length in range(1, len(steps) + 1))
+    yield from (f"{joint.join(steps)}{joint}{number}" for number in count(2))
 
 
 def _pattern(substitution: Substitution) -> str | None:

@@ -71,7 +71,6 @@ class _BeyondPartError(Exception):
 class UseCase:
     """A use case that is one part with all that it builds on, and the objects that are there before the import."""
 
-    folder: str
     path: str
     part: Part
     objects: Sequence[object]
@@ -109,7 +108,7 @@ class Upstream:
                 part.amend(composed, documents(source_of(proof.rewrite(text, "", _indicated), "")))
         except _BeyondPartError as error:
             part = self._of_text(folder, str(error))
-        return UseCase(folder, path, part, objects)
+        return UseCase(path, part, objects)
 
     def original(self, problem: Problem, parts: Iterable[Part]) -> Problem:
         """Return a problem of a part by what was imported; by the folder alone where the part is written anew."""
@@ -125,7 +124,7 @@ class Upstream:
         """Return the notes, with paths as they stand below the folder."""
         notes = [*self.notes, *self._left()]
         top = commonpath([self.folder, *map(dirname, self.sources.inputs)])
-        paths = {f"/{self.folder}/": ""}
+        paths = {f"/{self.folder}{end}": "" for end in ("/", ": ")}
         paths.setdefault(f"/{top}/", f"{relpath(top, self.folder)}/")
         return [note.with_paths(paths) for note in notes]
 
@@ -176,7 +175,7 @@ class Upstream:
                 objects += map(plain, own)
             else:
                 self.sources.inputs.pop(name)  # it lies beside the use cases
-        return UseCase(folder, path, part, objects)
+        return UseCase(path, part, objects)
 
     def _take(self, folder: str, kind: str) -> Part:
         """Take a part that another one builds on: as it is, or for a base as it is built."""
@@ -242,16 +241,12 @@ class Upstream:
             self._add(part, path.value)
         if key in _OF_PATCHES and (text := value.scalar("patch")) and (entry := value.entry("patch")):
             part.inline += [(entry, document) for document in documents(embedded(text))]
-        files: list[str] = []
         for name in (*_children(value.get("files")), *_children(value.get("envs"))):
             called, _, named = name.value.value.rpartition("=") if isinstance(name.value, Scalar) else ("", "", "")
             beside = basename(named)
             self._add(part, named, name=beside)
-            files.append(beside)
             if beside != named:
                 name.value = make.scalar(f"{called}={beside}" if called else beside, "")
-        if key == GENERATED:
-            part.generated[value.text("name")] = files
         part.kept.setdefault("patches" if key in _OF_PATCHES else key, []).append(kept)
 
     def _list(self, part: Part, key: str, item: Item) -> None:

@@ -14,7 +14,7 @@ from packyard.core.yaml.document import parse_text, source_of
 from packyard.core.yaml.node import Scalar
 from packyard.core.yaml.values import to_value
 from packyard.using.setters import fields
-from packyard.using.setters.kpt.tagged import Pattern
+from packyard.using.setters.kpt.tags import Pattern
 from packyard.using.setters.refusal import refusal
 from packyard.writing.authoring.import_ import difference, meaning
 from packyard.writing.source.compose import Composed

@@ -9,7 +9,7 @@ from packyard.core.yaml.node import SequenceNode
 from packyard.core.yaml.values import is_null, type_of
 from packyard.using.setters.definition import Setter
 from packyard.using.setters.kpt.apply import roots_of, sorted_texts
-from packyard.using.setters.kpt.tagged import Tagged
+from packyard.using.setters.kpt.tags import Tagged
 
 #: A setter that a comment or a Kptfile names, and the number of the fields that say what it is.
 Counted = tuple[Setter, int]

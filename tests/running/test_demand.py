@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from packyard.running.doctor import wanted
+from packyard.running.doctor import demand
 from running.patients import read
 
 POD = "{spec: {containers: [{name: main}]}}"
@@ -51,11 +51,11 @@ spec:
 def test_pods_at_once(kind: str, spec: str, counts: list[int]) -> None:
     version, _, name = kind.partition(" ")
     (item,) = read(f"{{apiVersion: {version}, kind: {name}, metadata: {{name: run}}, spec: {spec}}}")
-    assert [each.count for each in wanted.find([item])] == counts
+    assert [each.count for each in demand.find([item])] == counts
 
 
 def test_a_train_job_says_how_many_nodes_its_runtime_has() -> None:
-    found = wanted.find(read(TRAIN_JOB))
+    found = demand.find(read(TRAIN_JOB))
     assert [(each.who, each.count) for each in found] == [("TrainingRuntime run", 1), ("TrainingRuntime run", 6)]
 
 
@@ -65,11 +65,11 @@ def test_steps_of_a_workflow_run_one_after_the_other_beside_what_stays() -> None
     servers = (
         f"{{apiVersion: apps/v1, kind: Deployment, metadata: {{name: run}}, spec: {{replicas: 3, template: {POD}}}}}"
     )
-    found = wanted.find([*read(workflow), *read(servers)])
-    assert [[each.count for each in moment] for moment in wanted.moments(found)] == [[3, 1], [3, 1]]
-    assert wanted.moments([]) == []
+    found = demand.find([*read(workflow), *read(servers)])
+    assert [[each.count for each in moment] for moment in demand.moments(found)] == [[3, 1], [3, 1]]
+    assert demand.moments([]) == []
 
 
 @pytest.mark.parametrize(("amount", "text"), [(2**29, "512Mi"), (2**30, "1Gi"), (3 * 2**29, "1.5Gi")])
 def test_memory_is_told_in_the_larger_unit_of_which_there_is_one(amount: int, text: str) -> None:
-    assert wanted.number("memory", amount * 10**9) == text
+    assert demand.number("memory", amount * 10**9) == text
