@@ -20,7 +20,7 @@ from packyard.writing.authoring.import_ import bind, part, use_cases, values
 from packyard.writing.authoring.import_.meaning import GIVEN, Definition, krmfile
 from packyard.writing.authoring.import_.meaning import text as definition_text
 from packyard.writing.authoring.import_.note import DOUBTFUL, LOST, Note
-from packyard.writing.authoring.import_.part import BUILT, Part
+from packyard.writing.authoring.import_.part import BUILT, GENERATED, Part
 from packyard.writing.authoring.import_.upstream import Build, Upstream, UseCase
 from packyard.writing.source import compose, package, program, workspace
 from packyard.writing.source.package import NAME
@@ -95,7 +95,7 @@ def of_folder(here: Workspace, name: str, folder: Path, build: Build) -> Importe
         attempt = attempts[use_case.path]
         for each in use_case.part.all() if attempt.composed is not None and not attempt.fault else ():
             for line in each.beyond:
-                is_frozen = BUILT in each.files and "Generator" in line
+                is_frozen = BUILT in each.files and "Generator" in line and GENERATED not in line
                 patched.setdefault((_FROZEN if is_frozen else _PATCHED, line), []).append(use_case.part.folder)
     for (what, line), at in patched.items():
         source.notes.append(Note(DOUBTFUL, *what, (f"{line} ({', '.join(dict.fromkeys(at))})",)))
@@ -137,12 +137,6 @@ def _take(source: Upstream, paths: Mapping[str, str], attempts: Mapping[str, _At
     parts = _parts(taken)
     for each in parts:
         each.bind(source.notes)
-        users = [use_case.part for use_case in taken if any(below is each for below in use_case.part.all())]
-        for name in [name for name in each.generated if all(name in user.deleted for user in users)]:
-            if not any(below.patches_config_map(name) for user in users for below in user.all()):
-                each.drop(name)
-                for user in users:
-                    user.kept["patches"].remove(user.deleted[name])
     for file in {each.krmfile.source.name: each.krmfile for each in parts if each.krmfile}.values():
         users_of_file = [each for each in parts if each.krmfile and each.krmfile.source.name == file.source.name]
         source.notes += bind.left(file, {name for each in users_of_file for name in each.defined})

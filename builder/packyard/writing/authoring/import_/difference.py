@@ -27,13 +27,12 @@ _Path = tuple[str | int, ...]
 
 
 class Difference(NamedTuple):
-    """Patches, and by the name of a generated ConfigMap the one that takes it out; what is ``added``, by its number.
+    """Patches; what is ``added``, by its number.
 
     ``names`` has what generated ConfigMaps are called before kustomize puts a hash behind their names.
     """
 
     patches: list[Item]
-    deleted: dict[str, Item]
     added: dict[int, Object]
     names: dict[str, str]
 
@@ -50,10 +49,8 @@ def find(composed: Sequence[object], built: Sequence[object], namespace: str) ->
         match = match_of(items[number], added, is_renamed=not own[number])
         if match is not None:
             matched[number] = added.pop(match)
-    patches = {number: _patch(item, matched.get(number, {})) for number, item in enumerate(items)}
-    made = {number: patch for number, patch in patches.items() if patch}
-    deleted = {name_of(items[number]): patch for number, patch in made.items() if own[number] and number not in matched}
-    return Difference([*made.values()], deleted, added, names)
+    patches = (_patch(item, matched.get(number, {})) for number, item in enumerate(items))
+    return Difference([*filter(None, patches)], added, names)
 
 
 def match_of(item: Object, built: Mapping[int, Object], *, is_renamed: bool = True) -> int | None:
