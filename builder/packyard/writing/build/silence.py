@@ -102,11 +102,9 @@ def _taken(here: Workspace, made: Composed, where: str) -> Iterator[Finding]:
         root = patched.get(item.identity, item.root)
         for binding in fields.find_below(item.root) if root is not item.root else ():
             name, (_, node) = binding.reference.name, nearest(root, binding.path)
-            is_of_part = made.words.layers.get(name, 0) > 0 and not made.words.pattern(
-                name
-            )  # not of all that is shared
-            is_gone = is_of_part and name not in made.definitions.setters
-            if is_gone and isinstance(node, Scalar) and node.comment is None:
+            word = made.words.defined.get(name)  # what others share, or an overlay lends, need not be set here
+            is_own = word and made.words.layers[name] > 0 and "overlays/" not in word.place and not word.pattern
+            if is_own and name not in made.definitions.setters and isinstance(node, Scalar) and node.comment is None:
                 message = f"this replaces the setter {name}: it sets nothing in {made.use_case.path}"
                 hint = f"write setters: {{{name}: {lexeme(node.value, flow=True)}}} in package.yaml, {where}"
                 yield finding("replaced-value", node.problem(message, hint))
