@@ -128,7 +128,7 @@ def test_names_what_breaks_in_a_library(tmp_path: Path) -> None:
         (["p@1.0", "--nothing"], "--nothing"),
         (["p@1.0", "1.1"], "error: 1.1 is a version (name its package, too: NAME@1.1)\n"),
         (["p@1.0"], "B is missing"),
-        (["."], "is no untarred package (name what to compare it with: packyard diff A B)"),
+        (["."], "is no unpacked package (name what to compare it with: packyard diff A B)"),
         (["p@1.0", "broken.tar.gz"], "broken.tar.gz: the gzip data is truncated"),
         (["p@1.0", "."], "is a link to /etc/passwd, outside of ."),
         (["P!", "."], "P!"),

@@ -4,7 +4,7 @@ packyard render DIR                      of a folder, as it is set
 packyard render NAME/USECASE -f FILE     of a package that is not here, as if
                                          the values of a file were set
 packyard render NAME@VERSION/USECASE NAME=VALUE --from CHANNEL
-packyard render NAME/USECASE --locked    of the version that packyard.lock pins
+packyard render NAME/USECASE --locked    of the version in packyard.lock
 
 Nothing in the working directory is changed.
 """

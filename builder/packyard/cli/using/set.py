@@ -1,4 +1,4 @@
-"""Set parameters; only the bytes of the fields that they reach change.
+"""Set parameters; only the bytes of their values change.
 
 packyard set [DIR] NAME VALUE       one parameter (a list takes several values)
 packyard set [DIR] NAME=VALUE ...   several, checked and written together
@@ -8,7 +8,7 @@ packyard set [DIR] NAME=VALUE ...   several, checked and written together
                         presets/NAME.yaml is looked for in the package, too
   --keep                what is set stays, and names that are not here are
                         passed over: for a file that many packages share
-  --unset NAME          back to the value that the package shipped
+  --unset NAME          back to the value that the package came with
   -R, --recurse-subpackages
                         every use case below DIR that has the parameter
   --set-by WHO          who sets it, which is kept with the value

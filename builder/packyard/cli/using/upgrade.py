@@ -1,4 +1,4 @@
-"""Move an untarred package to another version; your values, options and edits stay.
+"""Move an unpacked package to another version; your values, options and edits stay.
 
 packyard upgrade DIR                  to the newest version in the channel that
                                       it is from

@@ -124,7 +124,7 @@ class Upstream:
         """Return the notes, with paths as they stand below the folder."""
         notes = [*self.notes, *self._left()]
         top = commonpath([self.folder, *map(dirname, self.sources.inputs)])
-        paths = {f"/{self.folder}/": ""}
+        paths = {f"/{self.folder}{end}": "" for end in ("/", ": ")}
         paths.setdefault(f"/{top}/", f"{relpath(top, self.folder)}/")
         return [note.with_paths(paths) for note in notes]
 
@@ -241,16 +241,12 @@ class Upstream:
             self._add(part, path.value)
         if key in _OF_PATCHES and (text := value.scalar("patch")) and (entry := value.entry("patch")):
             part.inline += [(entry, document) for document in documents(embedded(text))]
-        files: list[str] = []
         for name in (*_children(value.get("files")), *_children(value.get("envs"))):
             called, _, named = name.value.value.rpartition("=") if isinstance(name.value, Scalar) else ("", "", "")
             beside = basename(named)
             self._add(part, named, name=beside)
-            files.append(beside)
             if beside != named:
                 name.value = make.scalar(f"{called}={beside}" if called else beside, "")
-        if key == GENERATED:
-            part.generated[value.text("name")] = files
         part.kept.setdefault("patches" if key in _OF_PATCHES else key, []).append(kept)
 
     def _list(self, part: Part, key: str, item: Item) -> None:
