@@ -77,10 +77,7 @@ def test_a_use_case_has_the_rules_of_its_parts_of_which_it_has_every_setter(tree
     ("text", "expected"),
     [
         ("WORKERS <", "18: rule: the end is not expected here"),
-        (
-            "WORKERS < WORKER",
-            "9: the rule WORKERS < WORKER names WORKER, which no Krmfile defines (did you mean",
-        ),
+        ("WORKER < 9", "9: the rule WORKER < 9 names WORKER, which no Krmfile defines (did you mean 'WORKERS'?)"),
         ("WORKERS < 'a'", "17: rule: < does not take a whole number and a text"),
     ],
 )
