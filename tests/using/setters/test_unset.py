@@ -112,14 +112,6 @@ def test_what_cannot_be_taken_back_leaves_what_is_set_beside_it_too(tmp_path: Pa
     assert ((package / "Krmfile").read_bytes(), (package / "cm.yaml").read_bytes()) == before
 
 
-def test_a_setter_is_not_set_and_taken_back_at_once(tmp_path: Path) -> None:
-    package = make(tmp_path)
-    process = packyard("set", ".", "A=z", "--unset", "A", cwd=package)
-    assert process.returncode == 2
-    assert "A cannot be set and taken back at once; type packyard set . A=VALUE, or --unset A" in process.stderr
-    assert setter(package)["value"] == ""
-
-
 def test_a_values_file_that_is_too_large_is_refused(tmp_path: Path) -> None:
     package = make(tmp_path)
     (tmp_path / "values").write_text("A: z\n" + "# and so on\n" * (LIMIT // 12 + 1))
