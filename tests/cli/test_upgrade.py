@@ -97,8 +97,8 @@ def edit_one() -> None:
     tiny.replace(Path("p/run/nfs/cm.yaml"), 'one: "1"', 'one: "mine"')
 
 
-def upgrade(*words: object, to: str = "1.1.tar.gz") -> str:
-    return done("upgrade", "p", to, "--base", "1.0.tar.gz", *words)
+def upgrade(*words: object) -> str:
+    return done("upgrade", "p", "1.1.tar.gz", "--base", "1.0.tar.gz", *words)
 
 
 @pytest.mark.usefixtures("here")

@@ -63,6 +63,15 @@ def manifests(folder: Path) -> list[Any]:
     return objects(*(data.decode() for name, data in files.items() if name != "kustomization.yaml"))
 
 
+def setters(folder: Path) -> dict[str, tuple[object, ...]]:
+    """Return description, type and value of each setter of a use case."""
+    return {
+        name.rpartition(".")[2]: (each.get("description"), each.get("type"), each["x-k8s-cli"]["setter"]["value"])
+        for name, each in reading.definitions(folder).items()
+        if ".setters." in name
+    }
+
+
 def set_values(folder: Path, values: Mapping[str, list[str]]) -> list[Any]:
     """Return the objects of a use case with other values."""
     files = reading.files(folder)
