@@ -28,7 +28,6 @@ from packyard.core.files.tree import Tree
 
 Files = Mapping[str, bytes]
 Packages = dict[str, Files]
-_SOURCES = ("package.yaml", paths.WORKSPACE)
 #: How the files of packyard itself begin in a package.
 _OURS = (".packyard-", paths.RECEIPT)
 
@@ -172,7 +171,7 @@ def _folder(folder: Path) -> Packages:
     """Return the package in a folder, or those in the folders below, which `packyard build` leaves there."""
     if (folder / manifest.FILE).is_file():
         return {folder.resolve().name: files(folder)}
-    if any((folder / name).is_file() for name in _SOURCES):
+    if any((folder / name).is_file() for name in ("package.yaml", paths.WORKSPACE)):
         hint = "packyard build --version 0 --to OUT builds it, and packyard diff compares what is in OUT"
         raise InputError(Problem("has sources, and no package that is built", file=str(folder), hint=hint))
     built = {file.parent.name: files(file.parent) for file in sorted(folder.glob(f"*/{manifest.FILE}"))}
