@@ -130,11 +130,10 @@ def _fetched(reference: Reference, arguments: declare.Arguments) -> Iterator[Pat
         reference = Reference(name=reference.name, version=pin.version)
     try:
         with progress.busy(f"fetching {reference}"):
-            bundle = bundles.find(reference, source, pin)
+            bundle = bundles.offer(reference, source, pin=pin, tell=output.note).bundle
     except InputError as error:
         here, way = f"{reference.name} is not a directory here", directories.meant(reference.name)
         raise error.mapped(lambda it: it._replace(message=f"{it.message}, and {here}", hint=way or it.hint)) from error
-    output.note(f"{bundle.name}@{bundle.version} from {source}")
     with tempfile.TemporaryDirectory(prefix="packyard-") as folder:
         yield bundle.unpack(Path(os.path.realpath(folder)))
 

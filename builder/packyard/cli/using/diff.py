@@ -56,8 +56,9 @@ def run(arguments: declare.Arguments) -> int:
 
 def _between(arguments: declare.Arguments) -> list[_Listed]:
     """Return what differs between two packages, or all of two builds, or a use case of two versions."""
-    before, after = (untarred.packages(word, arguments.channel) for word in (arguments.old, arguments.new))
-    use_cases = {untarred.use_case(arguments.old, before), untarred.use_case(arguments.new, after)} - {""}
+    before, old = untarred.packages(arguments.old, arguments.channel)
+    after, new = untarred.packages(arguments.new, arguments.channel)
+    use_cases = {old, new} - {""}
     if len(before) == len(after) == 1:  # whatever they are called
         before = dict(zip(after, before.values(), strict=True))
     listed = compare_all(before, after)

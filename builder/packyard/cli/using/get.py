@@ -79,7 +79,6 @@ def run(arguments: declare.Arguments) -> None:
         rows.append((*what, *((proof.signers, proof.listed_by, proof.index) if proof else ((), (), None))))
         if arguments.output == "text":
             output.line(str(folder))
-        bundles.tell_signed(fetched)
         _tell_next(fetched.bundle.manifest, folder, wanted)
     ROWS.show(rows, arguments.output)
 

@@ -30,7 +30,7 @@ def add_arguments(parser: declare.Parser) -> None:
     """Declare the verb's arguments."""
     packages.add_arguments(parser)
     parser.switch("--built-in", "use packyard's own builder even if kustomize or kubectl is on PATH")
-    parser.value("--to NEW", "a new folder, for a file for each use case below DIR")
+    parser.value("--to NEW", "a new folder: a file for each use case below DIR, all.yaml for DIR itself")
     parser.former("--out", "--to")
 
 
