@@ -52,13 +52,11 @@ def find(
 def match_of(item: Object, built: Mapping[int, Object], *, is_renamed: bool = True) -> int | None:
     """Return the number of what kustomize makes of an object: its name may be longer, unless it is not ``renamed``."""
     name = name_of(item)
-    own = {number: value for number, value in built.items() if type_of(value) == type_of(item)}
-    numbers = [
-        number for number, value in own.items() if name == name_of(value) or (is_renamed and name in name_of(value))
-    ]
+    own = {number: name_of(value) for number, value in built.items() if type_of(value) == type_of(item)}
+    numbers = [number for number, longer in own.items() if longer == name or (is_renamed and name in longer)]
 
     def distance(number: int) -> tuple[int, int]:
-        return len(name_of(built[number])), len([*_operations(item, built[number], ())])
+        return len(own[number]), len([*_operations(item, built[number], ())])
 
     return min(numbers, key=distance, default=None)
 

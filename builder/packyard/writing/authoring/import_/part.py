@@ -109,10 +109,9 @@ class Part:
             if "\n" not in text and text[:1] not in ("'", '"'):
                 lists["literals"].append(listing(f"{key}={text}"))
                 continue
-            is_taken = key in {*self.files, *kustomization.NAMES, KRMFILE, BUILT}
-            file = f"{name}-{key}" if is_taken else key
+            file = f"{name}-{key}" if key in {*self.files, *kustomization.NAMES, KRMFILE, BUILT} else key
             self.files[file] = text.encode()
-            lists["files"].append(listing(f"{key}={file}" if is_taken else key))
+            lists["files"].append(listing(key if file == key else f"{key}={file}"))
         values: dict[str, Node | str] = {"name": name}
         values |= {key: make.sequence("", items) for key, items in lists.items() if items}
         values |= {"options": make.mapping("", {"labels": make.mapping("", labels)})} if labels else {}
