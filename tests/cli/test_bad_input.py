@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-import reading
-from tiny import TREES, done, packyard, replace
+from tiny import TREES, done, replace
+from using.commands import refused
 
 
 @pytest.fixture
@@ -26,15 +26,6 @@ def built(workspace: Path, tmp_path: Path) -> Path:
     return tmp_path / "built/bert/quickstart/mlops/single-node/nfs"
 
 
-def refused(watched: Path, *words: object, says: str, code: int = 1) -> None:
-    """Check that a command is refused by a message that matches ``says``, and that it leaves ``watched`` as it is."""
-    before = reading.files(watched)
-    process = packyard(*words, cwd=watched)
-    assert (process.returncode, process.stdout) == (code, ""), process.stderr
-    assert re.search(says, process.stderr), process.stderr
-    assert reading.files(watched) == before
-
-
 def test_an_output_directory_that_holds_something_else(built: Path, workspace: Path, tmp_path: Path) -> None:
     (tmp_path / "out" / "bert").mkdir(parents=True)
     (tmp_path / "out" / "bert" / "thesis.txt").write_text("years of work")
@@ -43,7 +34,8 @@ def test_an_output_directory_that_holds_something_else(built: Path, workspace: P
         ("out", r"out/bert: is not what packyard built: .*packyard\.json: no such file \(choose another --to"),
         ("built", r"built/bert: is not what packyard built: .*single-node/nfs/job\.yaml"),
     ):
-        refused(tmp_path, "build", "--workspace", workspace, "--to", tmp_path / out, "--version", "1.0", says=says)
+        words = ("build", "--workspace", workspace, "--to", tmp_path / out, "--version", "1.0")
+        assert re.search(says, refused(tmp_path, *words))
 
 
 @pytest.mark.parametrize("words", [("render",), ("setters",), ("set", "X=1"), ("render", "--built-in", "X=1")])
@@ -54,7 +46,7 @@ def test_a_krmfile_that_is_lost_is_named_with_the_package_that_has_it(
     (built / "Krmfile").unlink()
     verb, *others = words
     says = r"has no Krmfile \(its package ships one: packyard get bert@1\.0 --to FOLDER, and copy it from there\)"
-    refused(tmp_path, verb, built, *others, says=says)
+    assert re.search(says, refused(tmp_path, verb, built, *others))
 
 
 def test_no_network(tmp_path: Path) -> None:
@@ -62,4 +54,4 @@ def test_no_network(tmp_path: Path) -> None:
         taken.bind(("127.0.0.1", 0))
         url = f"http://127.0.0.1:{taken.getsockname()[1]}/models"
         for words in (("get", "bert", "--to", tmp_path), ("list",)):
-            refused(tmp_path, *words, "--from", url, says=re.escape(url))
+            assert url in refused(tmp_path, *words, "--from", url)

@@ -28,11 +28,6 @@ def with_setter(folder: Path) -> Path:
     return root
 
 
-@pytest.fixture
-def sources(tmp_path: Path) -> Path:
-    return with_setter(tmp_path / "sources")
-
-
 @pytest.fixture(scope="module")
 def published(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
     """A channel with versions 1.0 and 1.1 of the package, of which the second has another default, and its sources."""
@@ -110,7 +105,8 @@ def test_an_option_that_was_enabled_was_not_edited_by_hand(tmp_path: Path, monke
     assert packyard("verify", package).stdout == edited
 
 
-def test_names_what_breaks_in_a_library(sources: Path, tmp_path: Path) -> None:
+def test_names_what_breaks_in_a_library(tmp_path: Path) -> None:
+    sources = with_setter(tmp_path / "sources")
     (sources / "packyard.yaml").write_text(f"{LIBRARY}moved: {{A: set B}}\n")
     other, channel = tmp_path / "other", tmp_path / "channel"
     shutil.copytree(sources, other)
@@ -132,7 +128,7 @@ def test_names_what_breaks_in_a_library(sources: Path, tmp_path: Path) -> None:
         (["p@1.0", "--nothing"], "--nothing"),
         (["p@1.0", "1.1"], "error: 1.1 is a version (name its package, too: NAME@1.1)\n"),
         (["p@1.0"], "B is missing"),
-        (["."], "is no untarred package (name what to compare it with: packyard diff A B)"),
+        (["."], "is no unpacked package (name what to compare it with: packyard diff A B)"),
         (["p@1.0", "broken.tar.gz"], "broken.tar.gz: the gzip data is truncated"),
         (["p@1.0", "."], "is a link to /etc/passwd, outside of ."),
         (["P!", "."], "P!"),

@@ -14,8 +14,6 @@ import tiny
 from tiny import done, inside, packyard, refused
 from using.options import optioned
 
-KRMFILE = tiny.text("directory/Krmfile")
-
 
 @pytest.fixture
 def package(tmp_path: Path) -> Path:
@@ -48,12 +46,6 @@ def test_a_folder_is_dir_also_where_a_setter_has_its_name(package: Path) -> None
 def test_a_word_that_is_no_folder_and_names_nothing_is_said(package: Path, words: str) -> None:
     said = refused(*words.split(), cwd=package.parent)
     assert re.search(f"{words.split()[1]}: is (not|neither) a directory", said)
-
-
-def test_a_name_that_nearly_is_a_setter_is_suggested(package: Path) -> None:
-    assert "dat: is neither a directory nor a parameter of the package here (did you mean 'data'?)" in (
-        inside("set", "dat", "7", cwd=package).stderr
-    )
 
 
 # Sources.

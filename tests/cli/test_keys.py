@@ -77,11 +77,7 @@ def test_an_own_key_is_called_so_and_trusted_for_no_channel_until_that_is_asked_
         assert require in re.sub(r"\n +", " ", told.stdout + told.stderr)
     told = packyard("keys", "trust", "lab", channel).stderr
     assert "ask its publisher" not in told
-    assert f"signed by lab ({row['id'][:19]}…), which you trust\n" in packyard("list", "--from", channel).stderr
-    assert (
-        "no signature is required any more, and what it had before is forgotten"
-        in packyard("keys", "untrust", channel).stderr
-    )
+    done("keys", "untrust", channel)
     assert own in packyard("list", "--from", channel).stderr
     assert "no signature was required; what it had before is forgotten" in packyard("keys", "untrust", channel).stderr
 

@@ -77,21 +77,13 @@ def test_refuses_to_publish_a_library_that_its_users_could_not_use(parts: Path, 
 # Bundles of a channel.
 
 
-def digest(parts: Path) -> str:
-    """Return the digest that is said of a library without one."""
+def pin(parts: Path) -> None:
+    """Let the workspace name the digest that is said of a library without one."""
     said = build(parts)[2]
     match = re.search("the library parts has no digest: write digest: (sha256:[0-9a-f]{64}), if you trust", said)
     assert match, said
-    return match[1]
-
-
-def pin(parts: Path, version: str = "1.0.0", channel: str = "") -> None:
-    def name(*more: str) -> None:
-        words = ", ".join(("name: parts", f"version: {version}", f"from: {channel or parts.parent / 'channel'}", *more))
-        libraries.name(parts.parent / "ws", f"{{{words}}}")
-
-    name()
-    name(f"digest: {digest(parts)}")
+    entry = f"name: parts, version: 1.0.0, from: {parts.parent / 'channel'}, digest: {match[1]}"
+    libraries.name(parts.parent / "ws", f"{{{entry}}}")
 
 
 def test_builds_on_the_version_and_the_digest_that_are_named_also_offline(

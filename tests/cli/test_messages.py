@@ -58,13 +58,6 @@ def test_wrong_usage_is_one_sentence_with_what_to_type_next(verb: str) -> None:
         assert re.search(rf"; (type )?packyard {verb}\b", process.stderr), process.stderr
 
 
-def test_a_value_that_looks_like_a_flag_of_set_goes_behind_two_dashes() -> None:
-    says = "unknown flag '--lr' (to set a value, type LR=VALUE) (before values that begin with -, type --)"
-    hint = "packyard set --help lists the flags"
-    assert inside("set", "ARGS", "--lr=1").stderr == f"error: packyard set: {says}; {hint}\n"
-    assert "unknown flag '--dryrun' (did you mean '--dry-run'?)" in inside("set", "ARGS=1", "--dryrun").stderr
-
-
 @pytest.mark.nightly
 @pytest.mark.parametrize("place", ["before", "behind"])
 def test_quiet_leaves_results_and_problems(package: Path, place: str) -> None:

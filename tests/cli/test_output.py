@@ -19,11 +19,6 @@ KRMFILE = tiny.text("output/Krmfile")
 ACTS = {"Cc", "Cf", "Cs", "Zl", "Zp"}
 
 
-def written(text: str) -> str:
-    """Return text as it stands inside double quotes of YAML."""
-    return "".join(f"\\U{ord(sign):08x}" if not sign.isprintable() else sign for sign in text)
-
-
 def acts(text: str) -> list[str]:
     """Return what a terminal would act on."""
     return [sign for sign in text if sign != "\n" and unicodedata.category(sign) in ACTS]
@@ -35,7 +30,8 @@ def package(tmp_path: Path) -> Path:
     below = root / "sub\x1b[2J\u202e"
     for folder in (below, tmp_path / "options" / "o"):
         folder.mkdir(parents=True)
-    (root / "Krmfile").write_text(KRMFILE.replace("EVIL", written(EVIL)))
+    written = "".join(f"\\U{ord(sign):08x}" if not sign.isprintable() else sign for sign in EVIL)
+    (root / "Krmfile").write_text(KRMFILE.replace("EVIL", written))
     (root / "cm.yaml").write_text('apiVersion: v1\nkind: ConfigMap\ndata:\n  a: "1" # {"$openapi":"A"}\n# \u202e\r\n')
     (below / "x.yaml").write_text('a: "1" # {"$openapi":"A"}\nb: c # {"$openapi":"NO\u202e"}\n')
     (root / "kustomization.yaml").write_text("resources: [cm.yaml]\n")

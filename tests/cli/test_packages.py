@@ -53,7 +53,8 @@ def test_prints_what_render_prints_of_the_package_that_get_and_set_leave(here: P
     before = sorted(path.name for path in here.iterdir())
     process = packyard("render", f"p{version}/nfs", "--built-in", "-f", "values.yaml")
     assert process.returncode == 0, process.stderr
-    assert f"p@{'1.0' if '1.0' in version else '1.1'} from {here}/channel (PACKYARD_CHANNEL)\n" in process.stderr
+    assert f"p@{'1.0' if '1.0' in version else '1.1'} from {here}/channel (PACKYARD_CHANNEL), " in process.stderr
+    assert "not signed: nobody can tell who published it\n" in process.stderr
     assert sorted(path.name for path in here.iterdir()) == before
     done("get", f"p{version}", "--to", "got")
     done("set", "got/p/run/nfs", "-f", "values.yaml")

@@ -169,6 +169,8 @@ set . A=1 --force               set: unknown flag '--force' (before values that 
 set --nonsense                  set: unknown flag '--nonsense' (to set a value, type NONSENSE=VALUE); packyard set
 set -x                          set: unknown flag '-x'; packyard set --help lists the flags
 set --dry-run=yes               --dry-run is on or off: type --dry-run or --dry-run=false, not --dry-run=yes; packyard
+set ARGS --lr=1                 '--lr' (to set a value, type LR=VALUE) (before values that begin with -, type --)
+set . A=1 --unset A             A cannot be set and taken back at once; type packyard set . A=VALUE, or --unset A
 set --values                    set: --values needs a value; packyard set --help lists the flags
 render --locked                 name a package and its use case, NAME/USECASE
 render A=1 --from channel       name a package and its use case, NAME/USECASE
@@ -208,6 +210,7 @@ def test_a_use_case_without_the_krmfile_of_its_package_is_told_where_others_are_
 def test_an_empty_folder_is_told_without_the_words_of_kustomize(tmp_path: Path) -> None:
     for words in (("setters",), ("set", "A=1"), ("render",), ("enable",)):
         assert "is not a use case, and holds none" in refused(*words, cwd=tmp_path)
+    assert "no directory below has one" in refused("set", "-R", "A=1", cwd=tmp_path)
 
 
 def test_half_a_use_case_is_told_what_it_lacks_and_not_to_type_the_same_again(tmp_path: Path) -> None:

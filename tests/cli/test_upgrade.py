@@ -97,8 +97,8 @@ def edit_one() -> None:
     tiny.replace(Path("p/run/nfs/cm.yaml"), 'one: "1"', 'one: "mine"')
 
 
-def upgrade(*words: object, to: str = "1.1.tar.gz") -> str:
-    return done("upgrade", "p", to, "--base", "1.0.tar.gz", *words)
+def upgrade(*words: object) -> str:
+    return done("upgrade", "p", "1.1.tar.gz", "--base", "1.0.tar.gz", *words)
 
 
 @pytest.mark.usefixtures("here")
@@ -282,7 +282,7 @@ def test_a_base_of_another_version_is_refused(here: Path) -> None:
     ("words", "says"),
     [
         (["p/run/nfs"], "p/run/nfs: is inside a package (name its top directory, p)"),
-        (["."], "has no packyard.json, so it is no untarred package"),
+        (["."], "has no packyard.json, so it is no unpacked package"),
         (["nowhere"], "nowhere: is not a directory"),
         (["p", "2.0.tar.gz", "--base", "1.0.tar.gz"], "p: these are different packages: p, q"),
         (["p", "nowhere.tar.gz", "--base", "1.0.tar.gz"], "nowhere.tar.gz: "),

@@ -8,7 +8,6 @@ import shutil
 import subprocess
 from importlib import import_module
 from pathlib import Path
-from types import ModuleType
 
 import pytest
 
@@ -34,10 +33,6 @@ _FLAGS = """
 --dry-run --unset --set --values --set-by --recurse-subpackages -R -q -v --workspace --version
 --to --from --jobs --built-in --
 """
-
-
-def _module(verb: str) -> ModuleType:
-    return import_module(f"packyard.cli.{VERBS[verb][0]}")
 
 
 def command_line(chance: random.Random) -> list[str]:
@@ -82,7 +77,7 @@ def test_no_command_line_is_a_bug(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(("verb", "name"), [("list", "words"), ("exec", "command")])
 def test_what_stands_behind_two_dashes_is_no_flag(verb: str, name: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    module, seen = _module(verb), []
+    module, seen = import_module(f"packyard.cli.{VERBS[verb][0]}"), []
     monkeypatch.setattr(module, "run", lambda parsed: seen.append(parsed) or 0)
     before = ["run"]
     assert declare.run(module, verb, [*before, "--", "-x"]) == 0

@@ -24,12 +24,7 @@ def documented() -> Iterator[tuple[str, str]]:
             yield file, first
 
 
-@pytest.fixture
-def root(tmp_path: Path) -> Path:
-    return everyfield.workspace(tmp_path)
-
-
-def test_the_table_has_every_field_that_is_read_and_no_other(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_table_has_every_field_that_is_read_and_no_other(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     asked: set[tuple[str, str]] = set()
     get = Fields.anything
 
@@ -40,5 +35,5 @@ def test_the_table_has_every_field_that_is_read_and_no_other(root: Path, monkeyp
         return found
 
     monkeypatch.setattr(Fields, "anything", noted)
-    everyfield.read(root)
+    everyfield.read(everyfield.workspace(tmp_path))
     assert {*documented()} == asked

@@ -74,8 +74,8 @@ def offer(
 ) -> Fetched:
     """Return what is asked for, and what a channel says of it, in as few requests as `find` takes.
 
-    ``tell`` is told where it is from and why it is that one; of one that is yanked there is a warning. ``store`` is the
-    channel, if it is open: then its own bytes are read, and nothing is kept.
+    ``tell`` is told where it is from, why it is that one, and who signed it; of one that is yanked there is a warning.
+    ``store`` is the channel, if it is open: then its own bytes are read, and nothing is kept.
     """
     if source.is_carried:
         bundle = carried(asked, pin)
@@ -94,6 +94,7 @@ def offer(
     tell(f"{fetched.entry} from {store.address} ({source.origin}), {fetched.why}")
     if fetched.entry.yanked:
         output.warning(f"{fetched.entry} is yanked: {on_one_line(fetched.entry.yanked)}")
+    tell_signed(fetched, tell)
     return fetched
 
 
@@ -116,10 +117,10 @@ def beside(file: Path, end: str) -> bytes | None:
     return regular.read(named) if named.exists() else None
 
 
-def tell_signed(fetched: Fetched | None) -> None:
+def tell_signed(fetched: Fetched | None, tell: Tell = output.note) -> None:
     """Say who signed what was fetched, as far as the user can tell."""
     for text in fetched.proof.signed if fetched and fetched.proof else ():
-        output.note(text)
+        tell(text)
 
 
 def open_channel(address: str) -> Store:

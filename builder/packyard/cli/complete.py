@@ -96,7 +96,8 @@ def _use_cases(start: str) -> Iterator[str]:
 
     tops = [start[: place + 1] for place, sign in enumerate(start) if sign == "/"] or [""]
     for top in [top for top in tops if Path(top, manifest.FILE).is_file()][:1]:
-        yield from (f"{top}{name}" for name in address.shortened(untarred.read(Path(top)).described.deployed()))
+        paths = untarred.read(Path(top)).described.deployed()
+        yield from (f"{top}{name}" for name in address.shortened(paths).values())
 
 
 def _packages(start: str) -> Iterator[str]:
@@ -109,7 +110,7 @@ def _packages(start: str) -> Iterator[str]:
         yield from here.package_names()
     elif name in here.package_names():
         paths = [use_case.path for use_case in package.read(here, name).use_cases]
-        yield from (f"{name}/{path}" for path in address.shortened(paths))
+        yield from (f"{name}/{path}" for path in address.shortened(paths).values())
 
 
 def _runs(words: Sequence[str]) -> list[str]:

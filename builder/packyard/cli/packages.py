@@ -2,7 +2,7 @@
 
 packyard render llm-serving/one-node PVC_NAME=models       of the channel, or of what packyard carries
 packyard render llm-serving@^1.2/one-node --from CHANNEL   of another version or channel
-packyard deploy llm-serving/one-node --locked              of the version that packyard.lock pins, to the byte
+packyard deploy llm-serving/one-node --locked              of the version in packyard.lock, to the byte
 
 A package of one use case is named alone. A folder wins, unless a version, --from or --locked is given. What is fetched
 is verified as by `packyard get`, and unpacked into a folder that ends with the command; errors name the use case as it
@@ -53,7 +53,7 @@ def add_arguments(parser: declare.Parser, rest: str = "[NAME=VALUE...]") -> None
     directories.add_arguments(parser, rest)
     add_values(parser, "as if the values and options of this file were set")
     parser.value("--from CHANNEL", "fetch NAME/USECASE for this command alone", dest="channel")
-    parser.switch("--locked", f"the version that {lock.FILE} pins")
+    parser.switch("--locked", f"the version that {lock.FILE} notes")
 
 
 def add_values(parser: declare.Parser, text: str) -> None:
@@ -130,11 +130,10 @@ def _fetched(reference: Reference, arguments: declare.Arguments) -> Iterator[Pat
         reference = Reference(name=reference.name, version=pin.version)
     try:
         with progress.busy(f"fetching {reference}"):
-            bundle = bundles.find(reference, source, pin)
+            bundle = bundles.offer(reference, source, pin=pin, tell=output.note).bundle
     except InputError as error:
         here, way = f"{reference.name} is not a directory here", directories.meant(reference.name)
         raise error.mapped(lambda it: it._replace(message=f"{it.message}, and {here}", hint=way or it.hint)) from error
-    output.note(f"{bundle.name}@{bundle.version} from {source}")
     with tempfile.TemporaryDirectory(prefix="packyard-") as folder:
         yield bundle.unpack(Path(os.path.realpath(folder)))
 

@@ -26,17 +26,15 @@ def diffs(directory: Path, files: Mapping[str, tuple[bytes | None, bytes | None]
 
 
 def texts(files: Mapping[str, tuple[bytes | None, bytes | None]]) -> None:
-    """Print the changes of files, by paths below a folder that the reader knows, as one unified diff."""
+    """Print the changes of files, by paths below a folder that the reader knows, as one unified diff.
+
+    It is printed byte for byte but for the colors of its lines on a terminal.
+    """
     for path, (before, after) in sorted(files.items()):
-        _print(_diff(before, after, path))
-
-
-def _print(content: bytes) -> None:
-    """Print a unified diff, byte for byte but for the colors of its lines on a terminal."""
-    for text in content.decode("utf-8", "surrogateescape").splitlines(keepends=True):
-        bare = text.rstrip("\n")
-        style = next((style for begin, style in colors.DIFF if bare.startswith(begin)), "")
-        streams.write((colors.painted(bare, style) + text[len(bare) :]).encode("utf-8", "surrogateescape"))
+        for text in _diff(before, after, path).decode("utf-8", "surrogateescape").splitlines(keepends=True):
+            bare = text.rstrip("\n")
+            style = next((style for begin, style in colors.DIFF if bare.startswith(begin)), "")
+            streams.write((colors.painted(bare, style) + text[len(bare) :]).encode("utf-8", "surrogateescape"))
 
 
 def _diff(before: bytes | None, after: bytes | None, path: str) -> bytes:

@@ -28,7 +28,6 @@ from packyard.core.files.tree import Tree
 
 Files = Mapping[str, bytes]
 Packages = dict[str, Files]
-_SOURCES = ("package.yaml", paths.WORKSPACE)
 #: How the files of packyard itself begin in a package.
 _OURS = (".packyard-", paths.RECEIPT)
 
@@ -141,7 +140,7 @@ def read(folder: Path, hint: str = "name the top directory of one") -> Untarred:
 
         if below := usecases.packages(folder):
             hint = f"name one of the packages below: {usecases.listed(below)}"
-        problem = f"has no {manifest.FILE}, so it is no untarred package"
+        problem = f"has no {manifest.FILE}, so it is no unpacked package"
         raise InputError(Problem(problem, file=str(folder), hint=hint))
     data = regular.read(file, limit=manifest.LIMIT)
     try:
@@ -151,36 +150,28 @@ def read(folder: Path, hint: str = "name the top directory of one") -> Untarred:
     return Untarred(folder=folder, data=data, described=described, receipt=receipt.read(folder))
 
 
-def packages(word: str, channel: str | None) -> Packages:
-    """Return the packages that a word names: a folder, a file, or NAME@VERSION[/USECASE]."""
-    path = Path(word)
+def packages(word: str, channel: str | None) -> tuple[Packages, str]:
+    """Return the packages that a word names, a folder, a file, or NAME@VERSION[/USECASE], and the path of USECASE."""
+    path, (name, _, wanted) = Path(word), word.partition("/")
     if path.is_dir():
-        return _folder(path)
+        return _folder(path), ""
     if path.exists():
-        bundle = bundles.read(path)
-    elif "/" in word and "@" not in word.partition("/")[0]:
+        bundle, wanted = bundles.read(path), ""
+    elif "/" in word and "@" not in name:
         raise InputError(Problem("no such file or folder", file=word))
     elif reference.is_version(word):
         raise InputError(Problem(f"{word} is a version", hint=f"name its package, too: NAME@{word}"))
     else:
-        bundle = bundles.find(Reference.parse(word.partition("/")[0]), preferences.source(channel))
-    return {bundle.name: bundle.files}
-
-
-def use_case(word: str, packages: Packages) -> str:
-    """Return the path of the use case that NAME@VERSION/USECASE names; nothing where none is named."""
-    name, _, wanted = word.partition("/")
-    if not wanted or Path(word).exists():
-        return ""
-    ((_, members),) = packages.items()
-    return addresses.only(Manifest.parse(members[manifest.FILE]).deployed(), wanted, name, name)
+        bundle = bundles.find(Reference.parse(name), preferences.source(channel))
+    known = bundle.manifest.deployed()
+    return {bundle.name: bundle.files}, addresses.only(known, wanted, name, name) if wanted else ""
 
 
 def _folder(folder: Path) -> Packages:
     """Return the package in a folder, or those in the folders below, which `packyard build` leaves there."""
     if (folder / manifest.FILE).is_file():
         return {folder.resolve().name: files(folder)}
-    if any((folder / name).is_file() for name in _SOURCES):
+    if any((folder / name).is_file() for name in ("package.yaml", paths.WORKSPACE)):
         hint = "packyard build --version 0 --to OUT builds it, and packyard diff compares what is in OUT"
         raise InputError(Problem("has sources, and no package that is built", file=str(folder), hint=hint))
     built = {file.parent.name: files(file.parent) for file in sorted(folder.glob(f"*/{manifest.FILE}"))}

@@ -87,14 +87,15 @@ class Change(NamedTuple):
 class Outcome(NamedTuple):
     """What was set where; the files below ``root_dir``, with their bytes before and after; and what else to tell.
 
-    ``kept`` are the names that were not set, as they were set before or are not here; ``misfits`` say of options why
-    they were not enabled, and ``unsure`` why it is not known whether one fits.
+    ``kept`` are the names that were not set, as they were set before, and ``absent`` those that are not here;
+    ``misfits`` say of options why they were not enabled, and ``unsure`` why it is not known whether one fits.
     """
 
     changes: Sequence[Change]
     root_dir: Path
     files: Mapping[str, tuple[bytes | None, bytes | None]]
     kept: Sequence[str]
+    absent: Sequence[str]
     misfits: Sequence[str]
     unsure: Sequence[str]
 
@@ -158,11 +159,11 @@ def set_values(
                 changes.append(_change(place, before, planned, switched))
         _refuse(directory, problems)
         reached = {name for change in changes for name in change.plan.counts}
-        kept = sorted({*assignment.names}.difference(reached))
+        left = sorted({*assignment.names}.difference(reached))
         where = f"is in no package below {tree.root_dir}"
         missing = (
             Problem(f"parameter {name!r} {where}", hint=suggest(name, known), missing=name)
-            for name in ([] if keep else kept)
+            for name in ([] if keep else left)
         )
         _refuse(directory, (placed(problem, values.get(problem.missing, ())) for problem in missing))
         refuse(_without_fields(changes))
@@ -171,7 +172,8 @@ def set_values(
             title = _title(assignment.among(reached), switched_on)
             tree.write(after, log=log and log._replace(title=title))
     unsure = [switched.unsure for switched in enabled.values() if switched.unsure]
-    return Outcome(changes, tree.root_dir, files, kept, [str(misfit) for misfit in misfits], unsure)
+    kept, absent = ([name for name in left if (name in known) == is_known] for is_known in (True, False))
+    return Outcome(changes, tree.root_dir, files, kept, absent, [str(misfit) for misfit in misfits], unsure)
 
 
 def _title(assignment: Assignment, options: Iterable[str]) -> str:

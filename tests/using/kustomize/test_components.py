@@ -82,6 +82,7 @@ def test_a_component_brings_objects_and_its_patches_see_them(
     ("text", "message"),
     [
         ("replacements: []\n", "field 'replacements' of a Kustomization is not supported"),
+        ("patches: [{path: a.yaml}]\n", "several patches in one entry"),
         ("namePrefix: x\n", "field 'namePrefix' of a Kustomization is not supported"),
         (
             "patches: [{path: p.yaml, options: {allowNameChange: true}}]\n",

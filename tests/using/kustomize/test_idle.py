@@ -31,9 +31,9 @@ def judged(root: Path, *names: str) -> str:
     return tiny.composing(out).replace(f"{root}/", "") if "[does-not-compose]" in out else ""
 
 
-def of_package(root: Path, patches: str, file: str, base: str = "one") -> None:
+def of_package(root: Path, patches: str, file: str) -> None:
     tiny.write(root / "packages/p/b.yaml", file)
-    tiny.replace(root / PACKAGE, f"base: {base}}}", f"base: {base}, {patches}}}")
+    tiny.replace(root / PACKAGE, "base: one}", f"base: one, {patches}}}")
 
 
 @pytest.mark.parametrize(("target", "file"), [("kind: ConfgMap", ADD), ("group: apps", tiny.POD)])

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import shutil
 from pathlib import Path
 
@@ -14,7 +13,7 @@ from packyard.using.kustomize.builtin import Trial
 from packyard.using.options import switch
 from packyard.using.setting import set_values
 from real import Kustomize
-from tiny import done, packyard
+from tiny import done
 from using.commands import refused
 from using.options import optioned
 
@@ -24,12 +23,6 @@ KRMFILE = f"{optioned.OPTIONS}/Krmfile"
 @pytest.fixture
 def root(tmp_path: Path) -> Path:
     return optioned.package(tmp_path)
-
-
-def value(root: Path, name: str) -> str:
-    found = re.search(rf'name: {name}, value: "([^"]*)"', (root / KRMFILE).read_text())
-    assert found
-    return found[1]
 
 
 def test_a_set_of_an_option_is_that_of_kustomize(root: Path, tmp_path: Path, kustomize3: Kustomize) -> None:
@@ -79,14 +72,6 @@ def test_a_name_that_went_says_where_with_file_and_line(root: Path, words: str) 
     err = refused(root / optioned.MULTI, "set", ".", *words.split())
     place = f"../../../../packyard.json:{number}"
     assert err == f"error: {place}: MEMORY_LIMIT is no longer a parameter: the line `memory` of job.yaml\n"
-
-
-def test_a_value_that_is_set_for_an_option_of_no_use_case_is_told_with_the_command_that_enables_it(root: Path) -> None:
-    words = ("set", "../..", "QUEUE_NAME=team-a", "-R")
-    err = packyard(*words, cwd=root / optioned.MULTI).stderr
-    assert "which ../../multi-node/claim has not enabled, nor has another use case here: packyard enable " in err
-    done("enable", ".", "queue", cwd=root / optioned.MULTI)
-    assert "has not enabled" not in packyard(*words, cwd=root / optioned.MULTI).stderr
 
 
 def test_set_parses_no_option_without_the_setter_and_a_list_each_once(

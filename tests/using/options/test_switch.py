@@ -10,7 +10,7 @@ import yaml
 
 import reading
 import tiny
-from packyard.core.errors import ConflictError, InputError
+from packyard.core.errors import InputError
 from packyard.using.kustomize.builtin import Trial, build
 from packyard.using.options import switch
 from packyard.using.options.switch import Switched
@@ -90,17 +90,6 @@ def test_refuses_what_is_no_name(root: Path, name: str) -> None:
     before = reading.files(root)
     with pytest.raises(InputError):
         enable(root / optioned.SINGLE, name)
-    assert reading.files(root) == before
-
-
-def test_refuses_two_that_exclude_each_other_by_both_names_file_and_path(root: Path) -> None:
-    directory = root / optioned.MULTI
-    before = reading.files(root)
-    with pytest.raises(ConflictError, match="which you name too") as caught:
-        enable(directory, "dataset-bucket", "dataset-claim")
-    (problem,) = caught.value.problems
-    assert Path(problem.file).resolve().is_relative_to(root / optioned.OPTIONS)
-    assert problem.line
     assert reading.files(root) == before
 
 

@@ -54,7 +54,7 @@ def test_gives_a_use_case_options_and_their_values(mlops: Path) -> None:
     out, err = apply(mlops, "multi-node/claim", "--keep")
     assert "multi-node/claim/kustomization.yaml: enabled queue, spread\n" in out
     assert "options: QUEUE_NAME default → team-a (1 field)\n" in out
-    assert "set already, or not here: NFS_SERVER\n" in err
+    assert "no use case here has: NFS_SERVER\n" in err
     assert values(mlops, "multi-node/claim") == {
         "IMAGE": "example.com/train:1",
         "PVC_NAME": "team-data",
@@ -84,11 +84,12 @@ def test_twice_is_once_and_one_undo_takes_all_of_it_back(mlops: Path) -> None:
 def test_what_somebody_set_or_edited_stays_with_keep_alone(mlops: Path) -> None:
     site("options: [queue]\nPVC_NAME: team-data\nQUEUE_NAME: team-a\nWORKERS: 4\n", mlops)
     tiny.done("set", "multi-node/claim", "WORKERS=9", cwd=mlops)
+    assert tiny.done("set", "multi-node/claim", "WORKERS=9", cwd=mlops) == "WORKERS is 9 already\n"
     tiny.done("enable", "single-node/claim", "queue", cwd=mlops)
     tiny.done("set", "single-node/claim", "QUEUE_NAME=mine", "--set-by", "jane", cwd=mlops)
     tiny.replace(mlops / "volume/Krmfile", 'value: "workdisk"', 'value: "by-hand"')
     _, err = apply(mlops, ".", "-R", "--keep")
-    assert "set already, or not here: QUEUE_NAME, WORKERS\n" in err
+    assert "set already: QUEUE_NAME, WORKERS\n" in err
     assert values(mlops, "multi-node/claim")["WORKERS"] == "9"
     assert values(mlops, "options")["QUEUE_NAME"] == "mine"
     assert values(mlops, "volume")["PVC_NAME"] == "by-hand"

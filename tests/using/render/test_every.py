@@ -42,18 +42,6 @@ def test_a_rendered_file_is_what_render_prints_once_the_values_are_set(package: 
     assert tiny.done("render", use_case, "--built-in") == as_if
 
 
-def test_everything_that_is_not_set_is_named_at_once_and_nothing_is_written(package: Path, tmp_path: Path) -> None:
-    problems = tiny.refused("render", package, "--built-in", "--to", tmp_path / "out")
-    assert [line.partition("/Krmfile")[0] for line in problems.splitlines()] == [
-        f"error: {package / path}" for path in (optioned.MULTI, optioned.SINGLE)
-    ]
-    assert not (tmp_path / "out").exists()
-
-
-def test_a_folder_without_use_cases_says_so(tmp_path: Path) -> None:
-    assert "no use case here or below" in tiny.refused("render", tmp_path, "--to", tmp_path / "out")
-
-
 def test_what_a_use_case_builds_on_is_no_use_case_of_its_own(package: Path) -> None:
     tiny.write(package / ".hidden/kustomization.yaml", "resources: []\n")
     for path in ("base", "base/deeper", "options/more"):

@@ -84,11 +84,3 @@ def test_all_three_ways_give_equal_objects(
     (tmp_path / "two" / "kubectl").symlink_to(kubectl)
     built = [read(render(use_case, path=path)) for path in (f"{tmp_path}/one", f"{tmp_path}/two", "")]
     assert built[0] == built[1] == built[2]
-
-
-@pytest.mark.parametrize("path", ["", "/nowhere"])
-def test_a_directory_that_is_no_use_case_is_refused_by_name(tmp_path: Path, path: str) -> None:
-    with pytest.raises(InputError, match=r"has no kustomization\.yaml"):
-        render(tmp_path, path=path)
-    with pytest.raises(InputError, match="is not a directory"):
-        render(tmp_path / "absent", path=path)

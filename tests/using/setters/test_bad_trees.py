@@ -23,12 +23,6 @@ def make(root: Path) -> Path:
     return root
 
 
-def set_all_the_same(root: Path) -> None:
-    done = packyard("set", root.name, "V=new", cwd=root.parent)
-    assert done.returncode == 0, done.stderr
-    assert (root / "r.yaml").read_text("utf-8") == BOUND.replace("old", "new")
-
-
 #: What is in the way of a set: the file, its bytes, or what makes it, and what is said.
 BAD_FILES = {
     "a directory": ("Krmfile", os.mkdir, "Krmfile: is not a regular file"),
@@ -71,17 +65,6 @@ def test_refuses_by_file_and_line_and_writes_nothing(tmp_path: Path, what: str) 
         assert f"package/{says}" in refused(root, *words, cwd=tmp_path)
 
 
-def test_a_directory_that_is_none_or_no_package(tmp_path: Path) -> None:
-    root = make(tmp_path / "package")
-    (root / "sub").mkdir()
-    for words, says in (
-        (("nowhere", "V=new"), "nowhere: is neither a directory nor a parameter of the package here"),
-        (("package/sub", "V=new"), "package/sub: is not a use case, and holds none"),
-        (("package/sub", "V=new", "-R"), "no directory below has one"),
-    ):
-        assert says in refused(root, "set", *words, cwd=tmp_path)
-
-
 def test_aliases_that_would_explode_are_only_read(tmp_path: Path) -> None:
     root = make(tmp_path / "package")
     bomb = "a0: &a0 [x]\n" + "".join(
@@ -97,8 +80,9 @@ def test_very_long_lines_and_strange_names_do_no_harm(tmp_path: Path) -> None:
     (root / "long.yaml").write_text(f"a: {'x' * 1_000_000} # note\n{BOUND}", "utf-8")
     (root / "line\nbreak.yaml").write_text(BOUND, "utf-8")
     (root / "a..b.yaml").write_text(BOUND, "utf-8")
-    set_all_the_same(root)
-    for name in ("line\nbreak.yaml", "a..b.yaml"):
+    done = packyard("set", root.name, "V=new", cwd=root.parent)
+    assert done.returncode == 0, done.stderr
+    for name in ("r.yaml", "line\nbreak.yaml", "a..b.yaml"):
         assert (root / name).read_text("utf-8") == BOUND.replace("old", "new")
 
 

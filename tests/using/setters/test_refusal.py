@@ -22,33 +22,6 @@ def test_says_what_a_definition_admits(schema: dict[str, object], takes: str) ->
     assert describe(Setter("A", type=str(schema.get("type", "")), schema=schema)) == takes
 
 
-def test_of_several_values_for_one_none_is_dropped(tmp_path: Path) -> None:
-    (tmp_path / "Krmfile").write_text(one_setter("B", "1", "pattern: '^[0-9]$'", "example: 4"))
-    (tmp_path / "r.yaml").write_text('b: 1 # {"$openapi":"B"}\n')
-    (tmp_path / "kustomization.yaml").write_text("resources: [r.yaml]\n")
-    (tmp_path / "values.yaml").write_text("B: [5, 6]\n")
-    for words in (("set", ".", "B=5", "B=6"), ("set", ".", "-f", "values.yaml"), ("render", ".", "B=5", "B=6")):
-        found = packyard(*words, cwd=tmp_path)
-        assert (found.returncode, found.stdout) == (1, "")
-        place = "values.yaml:1" if "-f" in words else "Krmfile:3"
-        assert f"{place}: B takes one value, not 2: give it once, a text with blanks in quotes (" in found.stderr
-    process = packyard("cfg", "set", ".", "B", "5", "6", cwd=tmp_path)
-    assert (process.returncode, process.stderr) == (
-        0,
-        "warning: B takes one value: 6 is passed over, as kustomize does\n",
-    )
-
-
-def test_a_name_of_a_values_file_that_is_unknown_is_refused_by_its_line(tmp_path: Path) -> None:
-    (tmp_path / "Krmfile").write_text(one_setter("B", "1"))
-    (tmp_path / "values.yaml").write_text("# ours\nBB: 5\n")
-    found = packyard("set", ".", "-f", "values.yaml", cwd=tmp_path)
-    assert (found.returncode, found.stderr) == (
-        1,
-        "error: values.yaml:2: parameter 'BB' is not found (did you mean 'B'?)\n",
-    )
-
-
 def test_what_is_not_utf_8_is_refused_wherever_it_is_given(tmp_path: Path) -> None:
     (tmp_path / "Krmfile").write_text(one_setter("A", "1"))
     (tmp_path / "r.yaml").write_text('a: 1 # {"$openapi":"A"}\n')

@@ -90,15 +90,6 @@ def test_of_a_list_nothing_is_no_item(tmp_path: Path) -> None:
     assert setter(package)["listValues"] == []
 
 
-@pytest.mark.parametrize("text", ["A: ~", "A: null", "A:", "A: [x, ~]"])
-def test_a_values_file_without_a_value_is_refused_by_line(tmp_path: Path, text: str) -> None:
-    package = make(tmp_path)
-    (tmp_path / "values").write_text(f"# For all.\n{text}\n")
-    process = packyard("set", ".", "--values", "values", cwd=package)
-    assert process.returncode == 1
-    assert process.stderr.startswith("error: values:2: A has no value")
-
-
 def test_what_cannot_be_taken_back_leaves_what_is_set_beside_it_too(tmp_path: Path) -> None:
     package = make(tmp_path)
     krmfile = (package / "Krmfile").read_text()
@@ -110,14 +101,6 @@ def test_what_cannot_be_taken_back_leaves_what_is_set_beside_it_too(tmp_path: Pa
     assert "parameter 'B' has no default to go back to" in process.stderr
     assert process.stdout == ""
     assert ((package / "Krmfile").read_bytes(), (package / "cm.yaml").read_bytes()) == before
-
-
-def test_a_setter_is_not_set_and_taken_back_at_once(tmp_path: Path) -> None:
-    package = make(tmp_path)
-    process = packyard("set", ".", "A=z", "--unset", "A", cwd=package)
-    assert process.returncode == 2
-    assert "A cannot be set and taken back at once; type packyard set . A=VALUE, or --unset A" in process.stderr
-    assert setter(package)["value"] == ""
 
 
 def test_a_values_file_that_is_too_large_is_refused(tmp_path: Path) -> None:

@@ -15,7 +15,7 @@ from packyard.core.bundle.archive import Member
 from packyard.using.setters.packages import PackageFiles
 from packyard.using.setters.plan import Assignment, plan
 from packyard.writing.checks import exception
-from packyard.writing.source import compose, package
+from packyard.writing.source import compose, package, program
 from packyard.writing.source import workspace as workspaces
 
 WORKSPACE = "apiVersion: packyard/v1\nkind: Workspace\nname: mine\nprefix: PREFIX\nlicense: LICENSE\n"
@@ -42,7 +42,10 @@ def run(here: Path, *words: object) -> dict[str, Any]:
 def composed(here: Path, name: str, into: Path) -> dict[str, Path]:
     """Compose a package without the comments that only its sources have, and return the folders of its use cases."""
     found = {}
-    for use_case in compose.compose(read := workspaces.read(here), package.read(read, name)).use_cases:
+    use_cases = compose.compose(read := workspaces.read(here), package.read(read, name)).use_cases
+    for path, data in program.files(read.sources, [use_case.sources for use_case in use_cases]).items():
+        tiny.write(into / "programs" / path, data.decode())
+    for use_case in use_cases:
         folder = found[use_case.use_case.path] = into / use_case.use_case.path
         members, _ = exception.take_out(Member(path=file, data=data) for file, data in use_case.files.items())
         for member in members:
@@ -58,6 +61,15 @@ def objects(*texts: str) -> list[Any]:
 def manifests(folder: Path) -> list[Any]:
     files = reading.manifests(folder)
     return objects(*(data.decode() for name, data in files.items() if name != "kustomization.yaml"))
+
+
+def setters(folder: Path) -> dict[str, tuple[object, ...]]:
+    """Return description, type and value of each setter of a use case."""
+    return {
+        name.rpartition(".")[2]: (each.get("description"), each.get("type"), each["x-k8s-cli"]["setter"]["value"])
+        for name, each in reading.definitions(folder).items()
+        if ".setters." in name
+    }
 
 
 def set_values(folder: Path, values: Mapping[str, list[str]]) -> list[Any]:

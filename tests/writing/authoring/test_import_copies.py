@@ -16,7 +16,7 @@ import reading
 import tiny
 from real import Kustomize
 from writing.authoring import importing
-from writing.authoring.importing import manifests, set_values
+from writing.authoring.importing import manifests, set_values, setters
 
 LOST = Path(__file__).with_name("lost.txt")
 PREFIX = "quickstart/mlops"
@@ -61,15 +61,6 @@ def copies(tmp_path_factory: pytest.TempPathFactory) -> Copies:
         folders = importing.composed(copied.here, name, root / "composed" / name)
         copied.composed.update({(name, path): folder for path, folder in folders.items()})
     return copied
-
-
-def setters(folder: Path) -> dict[str, tuple[object, ...]]:
-    """Return description, type and value of each setter of a use case."""
-    return {
-        name.rpartition(".")[2]: (each.get("description"), each.get("type"), each["x-k8s-cli"]["setter"]["value"])
-        for name, each in reading.definitions(folder).items()
-        if ".setters." in name
-    }
 
 
 def changed(use_case: tuple[str, str], setters: dict[str, tuple[object, ...]]) -> list[tuple[str, str]]:

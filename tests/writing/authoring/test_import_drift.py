@@ -3,22 +3,12 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
-
-import yaml
 
 import tiny
 from writing.authoring import importing
 from writing.authoring.importing import cases, composed, manifests, run, set_values, write
 
 FLAT = "resources: [web.yaml]\n"
-
-
-def definitions(here: Path) -> dict[str, Any]:
-    """Return setters and substitutions by their names, with their types."""
-    found = yaml.safe_load((here / "packages/web/Krmfile").read_text())["openAPI"]["definitions"]
-    bodies = {name.rpartition(".")[2]: each for name, each in found.items()}
-    return {name: {**next(iter(each.pop("x-k8s-cli").values())), **each} for name, each in bodies.items()}
 
 
 def test_what_envsubst_filled_in_stays_and_is_listed(here: Path, tmp_path: Path) -> None:
@@ -53,9 +43,8 @@ DRIFT = {"kustomization.yaml": FLAT, "web.yaml": DRIFTED, "Krmfile": DEFINED}
 
 def test_setters_that_drifted_get_what_their_fields_have(here: Path, tmp_path: Path) -> None:
     said = run(here, write(tmp_path / "web", DRIFT))
-    known = definitions(here)
-    assert (known["HOST"]["value"], known["TAG"]["value"], known["TAG"]["description"]) == ("one", "1.23", "The tag.")
     (folder,) = composed(here, "web", tmp_path / "out").values()
+    assert importing.setters(folder) == {"HOST": (None, None, "one"), "TAG": ("The tag.", None, "1.23")}
     assert manifests(folder) == importing.objects(DRIFTED)
     (pod,) = set_values(folder, {"TAG": ["9"], "HOST": ["new"]})
     assert (pod["spec"]["hostname"], pod["spec"]["containers"][0]["image"]) == ("new", "hub.example/web:9")
@@ -67,7 +56,8 @@ def test_setters_that_drifted_get_what_their_fields_have(here: Path, tmp_path: P
 UNNAMED = "apiVersion: batch/v1\nkind: Job\nmetadata: {generateName: a-}\n"
 PLAIN = {
     "operator.yaml": "apiVersion: example.com/v1\nkind: Operator\nmetadata: {name: one}\nspec: {level: 1}\n",
-    "below/config.yaml": "# Read first.\napiVersion: v1\nkind: ConfigMap\nmetadata: {name: b, annotations: {}}\n",
+    "below/config.yaml": "# Read first.\napiVersion: v1\nkind: ConfigMap\nmetadata: {name: b, annotations: {}}\n"
+    "data:\n  run: |-\n    a\n       \n     b\n",
 }
 
 
@@ -85,10 +75,3 @@ def test_plain_manifests_are_one_base_with_their_files_as_they_are_and_what_is_n
         assert (here / "bases/web" / name).read_text() == PLAIN[name]
     (folder,) = composed(here, "web", tmp_path / "out").values()
     assert manifests(folder) == importing.objects(PLAIN["operator.yaml"], PLAIN["below/config.yaml"])
-
-
-def test_blanks_on_a_line_of_a_text_stay(here: Path, tmp_path: Path) -> None:
-    config = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\ndata:\n  run: |-\n    a\n       \n     b\n"
-    run(here, write(tmp_path / "web", {"a.yaml": config}))
-    (folder,) = composed(here, "web", tmp_path / "out").values()
-    assert manifests(folder) == importing.objects(config)

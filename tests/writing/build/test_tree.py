@@ -25,11 +25,6 @@ def build(root: Path, out_dir: Path, version: str = "1") -> tuple[int, str]:
     return code, err
 
 
-def relinked(file: Path) -> None:
-    file.rename(file.with_name("moved"))
-    file.symlink_to("moved")
-
-
 #: What may stand in the place of q's tarball, or of its tree, that packyard did not build.
 STRANGE: dict[str, Callable[[Path], object]] = {
     "a file": lambda out: (out / "q.tar.gz").write_text("mine"),
@@ -40,7 +35,10 @@ STRANGE: dict[str, Callable[[Path], object]] = {
 #: What may happen to a build of q between two builds of it.
 TOUCHED: dict[str, Callable[[Path], object]] = {
     "a tarball cut off": lambda out: os.truncate(out / "q.tar.gz", 100),
-    "a tarball that is a link": lambda out: relinked(out / "q.tar.gz"),
+    "a tarball that is a link": lambda out: [
+        (out / "q.tar.gz").rename(out / "moved"),
+        (out / "q.tar.gz").symlink_to("moved"),
+    ],
     "a changed file": lambda out: (out / "q/LICENSE").write_text("mine"),
     "a new link": lambda out: (out / "q/link").symlink_to("LICENSE"),
     "a large file": lambda out: [(out / "q/large").touch(), os.truncate(out / "q/large", 2**40)],

@@ -207,6 +207,14 @@ useCases:
             "bases/one/pod.yaml:8:12: warning: 'tools:1' is replaced by 'tools:2', the value of IMAGE in bases/one/Krmf"
         )
         assert any(line.startswith(says) for line in linted(tmp_path)) == warned
+    tiny.replace(tmp_path / "bases/one/Krmfile", "    io.k8s.cli.substitutions.IMAGE: {" + name + "}\n", "")
+    tiny.replace(tmp_path / "bases/one/Krmfile", "TAG", "IMAGE")
+    patch = "patches: [{target: {kind: Pod}, patch: '[{op: replace, path: /spec/containers/0/image, value: b:2}]'}]"
+    tiny.replace(tmp_path / "packages/p/package.yaml", "setters: {TAG: '1'}", patch)
+    says = "this replaces the setter IMAGE: it sets nothing in one/user-allocated-pvc"
+    (said,) = (line for line in linted(tmp_path) if says in line)
+    assert said.startswith("packages/p/package.yaml:5:"), said
+    assert "(write setters: {IMAGE: 'b:2'} in package.yaml, " in said
     tiny.replace(tmp_path / "packages/p/package.yaml", "  one:", "  more-than-13-characters:")
     (error,) = (line for line in linted(tmp_path) if "error" in line)
     assert error.startswith("packages/p/package.yaml:5: error: setters.RUN_NAME: ")

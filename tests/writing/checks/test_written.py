@@ -17,6 +17,9 @@ TOKEN = "hf_AbCdEfGhIjKlMnOpQrStUvWxYz01234567"
 #: A file, a text of it, and the text of the mistake, with a mark before the line that is told; and the rule.
 MISTAKES = [
     (SERVER, '# {"$openapi":"CPU"}', '«# {"$openapi":"CPU}', "unbound-comment"),
+    ("bases/server/kustomization.yaml", "resources:",
+     'images:\n- name: x\n  newTag: "1" «# {"$openapi":"T"}\nresources:', "unbound-comment"),
+    (CHAT, "MEMORY: 64Gi", 'MEMORY: 64Gi «# {"$openapi":"MEMORY"}', "unbound-comment"),
     ("bases/server/config-map.yaml", '{"$openapi":"LOG', '«{"$openap":"LOG', "unbound-comment"),
     (SERVER, 'cpu: 4 # {"$openapi":"CPU"}', 'cpu: «4 # {"$openapi":"MEMORY"}', "comment-does-not-fit"),
     (SERVER, '2 # {"$openapi":"REPLICAS"}', '«2 # {"$openapi":"MODEL_NAME"}', "comment-does-not-fit"),

@@ -33,8 +33,7 @@ _PAUSE = 1.0  # seconds between two looks
 #: The fields of a reference to an object, in the rows that name some.
 REFERENCE = "apiVersion, kind, namespace, name"
 _FLAGS = ("namespace", "context", "kubeconfig")
-_AGES = (("d", 86400), ("h", 3600), ("m", 60))
-_UNITS = {"s": 1, "m": 60, "h": 3600, "d": 86400}
+_UNITS = {"d": 86400, "h": 3600, "m": 60, "s": 1}
 
 
 def add_arguments(parser: declare.Parser, *, is_of_run: bool = False) -> None:
@@ -171,5 +170,5 @@ def age(since: str) -> str:
         seconds = (datetime.now(UTC) - then).total_seconds()
     except (ValueError, TypeError):
         return "?"
-    unit, size = next(((unit, size) for unit, size in _AGES if seconds >= 2 * size), ("s", 1))
+    unit, size = next(((unit, size) for unit, size in _UNITS.items() if seconds >= 2 * size), ("s", 1))
     return f"{max(int(seconds), 0) // size}{unit}"

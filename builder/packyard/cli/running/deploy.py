@@ -112,7 +112,9 @@ def carry_out(client: Kubectl, arguments: declare.Arguments, planner: Callable[.
         left = f"is deployed, and goes on; {shows}"
         if not arguments.no_wait:
             ask = partial(status.read_one, client, plan.record)
-            run_status = clusters.wait(ask, _is_begun, _words, clusters.seconds(arguments))
+            run_status = clusters.wait(
+                ask, lambda now: now.state != status.STARTING, _words, clusters.seconds(arguments)
+            )
         state = (run_status.state, run_status.reason) if run_status else ("", "")
         row = (run, client.namespace, plan.record.number, plan.objects, plan.used, plan.obsolete, *state)
         ROWS.show([row], arguments.output)
@@ -175,10 +177,6 @@ def _apply(client: Kubectl, arguments: declare.Arguments, plan: Plan) -> None:
         tell(reference, "deleted")
     for reference in plan.used:
         tell(reference, "was there, and is used as it is")
-
-
-def _is_begun(run_status: RunStatus) -> bool:
-    return run_status.state != status.STARTING
 
 
 def _words(run_status: RunStatus) -> str:

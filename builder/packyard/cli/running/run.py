@@ -6,7 +6,7 @@ packyard run PACKAGE@VERSION/USECASE NAME=VALUE... -n ml
     of a certain version, with these values
 
 A package in the working directory is used as it is there, any other is fetched for this command alone: packyard get
-keeps one. Where no RUN_NAME is set, the run gets a name that no other has. Each step is shown as it begins.
+keeps one. Where no RUN_NAME is set, the run gets a name that no other has. What it does is shown as it begins.
 """
 
 from __future__ import annotations

@@ -45,7 +45,7 @@ def _latest(entry: IndexEntry, address: str, store: Store) -> Fields:
         "latest": entry.version,
         "title": title_of(entry),
         "facts": list(dict.fromkeys(entry.model.values())),
-        "use_cases": shortened(entry.use_cases),
+        "use_cases": list(shortened(entry.use_cases).values()),
     }
     words = [entry.name, entry.description, *entry.model.values(), *entry.use_cases]
     try:
@@ -64,7 +64,7 @@ def _latest(entry: IndexEntry, address: str, store: Store) -> Fields:
 
 def _shown(fetched: Fetched, source: Setting) -> Fields:
     bundle, described, proof = fetched.bundle, fetched.bundle.manifest, fetched.proof
-    cases = [bundled.use_case(bundle, path) for path in show.names(described)]
+    cases = [bundled.use_case(bundle, path) for path in described.deployed()]
     row = show.described(fetched, source, cases)
     return {
         "row": row,
@@ -77,7 +77,7 @@ def _shown(fetched: Fetched, source: Setting) -> Fields:
 
 def _use_cases(bundle: Bundle, cases: list[BundledUseCase]) -> Iterator[Fields]:
     """Yield the use cases with their objects, as packyard's own build makes them of the values that are shipped."""
-    names = show.names(bundle.manifest)
+    names = shortened(bundle.manifest.deployed())
     with tempfile.TemporaryDirectory(prefix="packyard-") as folder:
         package_dir = bundle.unpack(Path(folder))
         for case in cases:

@@ -1,10 +1,10 @@
 """Compare two packages or libraries: use cases, options, parameters, fields, files.
 
-packyard diff OLD.tar.gz NEW.tar.gz  two bundles
+packyard diff OLD.tar.gz NEW.tar.gz  two tarballs
 packyard diff NAME@1.0 NAME@1.1      two versions that a channel has
 packyard diff OLD NEW                two folders: of a package, or of all that
                                      `packyard build --to OLD` wrote
-packyard diff DIR                    an untarred package and its bundle
+packyard diff DIR                    an unpacked package and what it came from
 packyard diff NAME@1.0/USECASE NAME@1.1/USECASE
                                      one use case; with -f values.yaml, what
                                      these values render to
@@ -35,7 +35,7 @@ def add_arguments(parser: declare.Parser) -> None:
     """Declare the verb's arguments."""
     what = "a folder, a .tar.gz, or NAME@VERSION"
     parser.add_argument("old", metavar="A", nargs="?", help=f"{what} (default: here)")
-    parser.add_argument("new", metavar="B", nargs="?", help="as A; without it A is an untarred package")
+    parser.add_argument("new", metavar="B", nargs="?", help="as A; without it A is an unpacked package")
     parser.value("--from CHANNEL", "the channel that has NAME@VERSION", dest="channel")
     packages.add_values(parser, "compare what two use cases render to with the values of this file")
 
@@ -56,8 +56,9 @@ def run(arguments: declare.Arguments) -> int:
 
 def _between(arguments: declare.Arguments) -> list[_Listed]:
     """Return what differs between two packages, or all of two builds, or a use case of two versions."""
-    before, after = (untarred.packages(word, arguments.channel) for word in (arguments.old, arguments.new))
-    use_cases = {untarred.use_case(arguments.old, before), untarred.use_case(arguments.new, after)} - {""}
+    before, old = untarred.packages(arguments.old, arguments.channel)
+    after, new = untarred.packages(arguments.new, arguments.channel)
+    use_cases = {old, new} - {""}
     if len(before) == len(after) == 1:  # whatever they are called
         before = dict(zip(after, before.values(), strict=True))
     listed = compare_all(before, after)
@@ -68,7 +69,7 @@ def _with_origin(arguments: declare.Arguments) -> tuple[list[_Listed], str]:
     """Return what differs in an untarred package, or a folder of it, from the bundle that it came from; its folder."""
     top, below = untarred.within(arguments.old or ".")
     if not top.is_dir():
-        raise UsageError("packyard diff: B is missing: name two packages, or the folder of an untarred one")
+        raise UsageError("packyard diff: B is missing: name two packages, or the folder of an unpacked one")
     hint = "name what to compare it with: packyard diff A B"
     bundle = untarred.read(top, hint).base(arguments.channel)
     before, after = bundle.files, untarred.files(top)

@@ -48,8 +48,8 @@ def add_arguments(parser: declare.Parser) -> None:
     parser.value("--from CHANNEL", "where to look", dest="channel")
     parser.add_argument("--to", metavar="DIR", default=".", help="where to unpack (default: here)")
     parser.former("--into", "--to")
-    parser.value("--lock FILE", "pin what is fetched in this file")
-    parser.switch("--locked", f"fetch only what FILE pins (default: {locks.FILE})")
+    parser.value("--lock FILE", "note in this file what is fetched")
+    parser.switch("--locked", f"fetch only what FILE notes (default: {locks.FILE})")
 
 
 def run(arguments: declare.Arguments) -> None:
@@ -79,7 +79,6 @@ def run(arguments: declare.Arguments) -> None:
         rows.append((*what, *((proof.signers, proof.listed_by, proof.index) if proof else ((), (), None))))
         if arguments.output == "text":
             output.line(str(folder))
-        bundles.tell_signed(fetched)
         _tell_next(fetched.bundle.manifest, folder, wanted)
     ROWS.show(rows, arguments.output)
 

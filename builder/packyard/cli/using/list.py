@@ -39,16 +39,19 @@ def run(arguments: declare.Arguments) -> int:
     words = words_of(arguments.words)
     if arguments.words and not words:
         raise UsageError("packyard list: write words such as: resnet fp32")
-    where, signed, packages, index = _listed(arguments)
-    chosen = [item for item in packages if item.has(words)]
+    source = preferences.source(arguments.channel)
+    index = None if source.is_carried else bundles.listed(source.value)
+    packages = _carried(arguments.words) if index is None else [*index.summaries()]
+    chosen, number = [item for item in packages if item.has(words)], None if index is None else index.number
     rows = [
-        (item.name, item.version, item.kind or BUNDLE, item.title, item.model, item.use_cases, index) for item in chosen
+        (item.name, item.version, item.kind or BUNDLE, item.title, item.model, item.use_cases, number)
+        for item in chosen
     ]
     ROWS.show(rows, arguments.output)
     lacking = "no package has all of these words" if words else "no package is offered"
     hint = f" ({_nearest(words, packages)})" if words else ""
-    output.note(f"from {where}" if chosen else f"{lacking}{hint}, from {where}")
-    for text in signed:
+    output.note(f"from {source}" if chosen else f"{lacking}{hint}, from {source}")
+    for text in () if index is None else bundles.signed(source.value, index):
         output.note(text)
     return int(bool(words) and not chosen)
 
@@ -58,16 +61,6 @@ def _nearest(words: Sequence[str], packages: Iterable[Summary]) -> str:
     known = {word: package.name for package in packages for word in words_of((package.name, package.title))}
     near = [known[match] for word in words for match in get_close_matches(word, known, n=2)]
     return f"nearest: {', '.join(dict.fromkeys(near))}" if near else "packyard list shows all"
-
-
-def _listed(arguments: declare.Arguments) -> tuple[str, Sequence[str], Sequence[Summary], int | None]:
-    """Return where packages are from, who signed what lists them, these, and the number of the index of a channel."""
-    source = preferences.source(arguments.channel)
-    if source.is_carried:
-        return str(source), (), _carried(arguments.words), None
-    store = bundles.open_channel(source.value)
-    index = bundles.listed(source.value, store)
-    return str(source), bundles.signed(source.value, index), [*index.summaries()], index.number
 
 
 def _carried(words: Sequence[str]) -> list[Summary]:

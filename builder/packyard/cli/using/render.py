@@ -4,7 +4,7 @@ packyard render DIR                      of a folder, as it is set
 packyard render NAME/USECASE -f FILE     of a package that is not here, as if
                                          the values of a file were set
 packyard render NAME@VERSION/USECASE NAME=VALUE --from CHANNEL
-packyard render NAME/USECASE --locked    of the version that packyard.lock pins
+packyard render NAME/USECASE --locked    of the version in packyard.lock
 
 Nothing in the working directory is changed.
 """
@@ -30,7 +30,7 @@ def add_arguments(parser: declare.Parser) -> None:
     """Declare the verb's arguments."""
     packages.add_arguments(parser)
     parser.switch("--built-in", "use packyard's own builder even if kustomize or kubectl is on PATH")
-    parser.value("--to NEW", "a new folder, for a file for each use case below DIR")
+    parser.value("--to NEW", "a new folder: a file for each use case below DIR, all.yaml for DIR itself")
     parser.former("--out", "--to")
 
 

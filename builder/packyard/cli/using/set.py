@@ -1,4 +1,4 @@
-"""Set parameters; only the bytes of the fields that they reach change.
+"""Set parameters; only the bytes of their values change.
 
 packyard set [DIR] NAME VALUE       one parameter (a list takes several values)
 packyard set [DIR] NAME=VALUE ...   several, checked and written together
@@ -8,7 +8,7 @@ packyard set [DIR] NAME=VALUE ...   several, checked and written together
                         presets/NAME.yaml is looked for in the package, too
   --keep                what is set stays, and names that are not here are
                         passed over: for a file that many packages share
-  --unset NAME          back to the value that the package shipped
+  --unset NAME          back to the value that the package came with
   -R, --recurse-subpackages
                         every use case below DIR that has the parameter
   --set-by WHO          who sets it, which is kept with the value
@@ -94,8 +94,9 @@ def _set(directory: Path, words: list[str], parsed: Flags) -> Outcome:
         output.note(misfit)
     for unsure in outcome.unsure:
         output.warning(f"{unsure}; run kustomize build to see whether it fits here")
-    if outcome.kept:
-        output.note(f"set already, or not here: {', '.join(outcome.kept)}")
+    for text, names in (("set already", outcome.kept), ("no use case here has", outcome.absent)):
+        if names:
+            output.note(f"{text}: {', '.join(names)}")
     return outcome
 
 
@@ -170,11 +171,14 @@ def _tell(change: Change, where: str) -> None:
         output.line(f"{change.kustomization}: enabled {', '.join(change.enabled)}")
     for edit in handedits.overwritten(change.plan.changes, change.plan.former):
         output.note(f"{os.path.normpath(edit.file)}:{edit.line}: {edit.path} was {edit.old!r}, edited by hand")
+    moved = {item.name for item in change.plan.changes if item.old != item.new}
     for name, count in change.plan.counts.items():
         former, new = change.plan.former.setters.get(name), _shown(change.plan.definitions.setters[name])
-        old = _shown(former) if former else ""
+        old, fields = _shown(former) if former else "", f"({output.counted(count, 'field')})"
+        if former and former.is_set and old == new and name not in moved <= change.plan.counts.keys():
+            fields = "already"
         became = f"is {new}" if old in (shown(""), "", new) else f"{old} → {new}"
-        output.line(f"{where}{name} {became} ({output.counted(count, 'field')})")
+        output.line(f"{where}{name} {became} {fields}")
     for item in change.plan.changes if output.verbose else ():
         if item.old != item.new:
             place = f"{os.path.normpath(item.file)}:{item.line}"

@@ -114,7 +114,7 @@ def _values(listings: Sequence[Listing]) -> dict[str, str | Sequence[str]]:
 
 def _show_all(arguments: declare.Arguments, cases: Sequence[Listing]) -> None:
     """Print a line for each use case."""
-    names = address.shortened([listing.heading for listing in cases])
+    names = address.shortened([listing.heading for listing in cases]).values()
     chosen = [[row.setter.name for row in case.setters if arguments.set or row.setter.must_be_set] for case in cases]
     column = "SET" if arguments.set else "TO BE SET"
     output.table(("USE CASE", column), [(name, ", ".join(these)) for name, these in zip(names, chosen, strict=True)])

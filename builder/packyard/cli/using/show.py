@@ -87,12 +87,6 @@ def run(arguments: declare.Arguments) -> None:
         output.page("\n".join([*lines, f"{'next':<{_LABEL}}packyard get {typed}{flag}", " " * _LABEL + then]))
 
 
-def names(manifest: Manifest) -> dict[str, str]:
-    """Return the short name of each use case by its path, in the order of work."""
-    paths = manifest.deployed()
-    return dict(zip(paths, address.shortened(paths), strict=True))
-
-
 def _names(source: Setting) -> Sequence[str]:
     if source.is_carried:
         return bundles.carried_names()
@@ -148,7 +142,8 @@ def built(directory: Path) -> Sequence[Object]:
 
 def _told(row: Row, fetched: Fetched, cases: Sequence[BundledUseCase], *, is_whole: bool) -> Iterator[str]:
     """Yield what people read of a package; unless it ``is_whole``, what is to be set in its use cases is described."""
-    manifest, called, proof = fetched.bundle.manifest, names(fetched.bundle.manifest), fetched.proof
+    manifest, proof = fetched.bundle.manifest, fetched.proof
+    called = address.shortened(manifest.deployed())
     yield f"{row['name']} {row['version']}" + (f" (yanked: {row['yanked']})" if row["yanked"] else "")
     if is_whole:
         yield from output.filled(row["description"])
@@ -180,7 +175,7 @@ def _told(row: Row, fetched: Fetched, cases: Sequence[BundledUseCase], *, is_who
 
 def _then(manifest: Manifest, case: BundledUseCase) -> str:
     """Return the command for a use case of a package that was fetched."""
-    directory = quote(f"{manifest.name}/{names(manifest)[case.path]}")
+    directory = quote(f"{manifest.name}/{address.shortened(manifest.deployed())[case.path]}")
     missing = [f"{setter.name}={quote(setter.example or '…')}" for setter in case.required]
     return f"packyard set {directory} {' '.join(missing)}" if missing else f"packyard render {directory}"
 

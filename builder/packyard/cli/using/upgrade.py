@@ -1,4 +1,4 @@
-"""Move an untarred package to another version; your values, options and edits stay.
+"""Move an unpacked package to another version; your values, options and edits stay.
 
 packyard upgrade DIR                  to the newest version in the channel that
                                       it is from
@@ -98,7 +98,6 @@ def _theirs(folder: Path, base: Bundle, version: str, flag: str | None) -> tuple
     reference = Reference.parse(f"{base.name}@{version}" if version else base.name)
     fetched = bundles.offer(reference, channel, tell=output.note)
     bundle = fetched.bundle
-    bundles.tell_signed(fetched)
     for entry in fetched.package.entries:
         if entry.version == base.version != bundle.version and entry.yanked:
             output.warning(f"{folder}: is {entry}, which is yanked: {on_one_line(entry.yanked)}")

@@ -1,10 +1,10 @@
-"""Check a package: a tarball with the provenance beside it, or an untarred directory.
+"""Check a package: a tarball with the provenance beside it, or an unpacked directory.
 
 packyard verify NAME.tar.gz                 its files, its signature, what it
                                             was built from
 packyard verify NAME.tar.gz --from CHANNEL  also that the channel has this file
 packyard verify DIR                         which files were changed since it
-                                            was untarred, other than by set
+                                            was unpacked, other than by set
 
 It prints what was proved and what was not. The signature or provenance, and the SBOM, are looked for beside
 NAME.tar.gz.
@@ -46,7 +46,7 @@ DIRECTORY = Rows("package", "name, version, files (path, state), published, inde
 
 def add_arguments(parser: declare.Parser) -> None:
     """Declare the verb's arguments."""
-    parser.add_argument("what", metavar="FILE|DIR", nargs="?", default=".", help="a .tar.gz, or an untarred package")
+    parser.add_argument("what", metavar="FILE|DIR", nargs="?", default=".", help="a .tar.gz, or an unpacked package")
     parser.value("--from CHANNEL", "compare with what this channel has", dest="channel")
 
 

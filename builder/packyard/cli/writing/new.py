@@ -113,7 +113,8 @@ def _answers(arguments: declare.Arguments, parts: Sequence[Offered]) -> Answers:
     named = {name: base or name for name, _, base in (word.partition("=") for word in bases)}
     storage = list(dict.fromkeys(arguments.storage))
     used = [part for part in parts if part.kind == BASE and part.name in named.values()]
-    if not storage and any(_takes_storage(base, parts) for base in used):
+    defined = {name for part in parts if part.kind == STORAGE for name in part.defines}
+    if not storage and any(base.volume or defined & {*base.needs} for base in used):  # it has something to do
         storage = _storage(parts, is_asked=is_asked)
     return Answers(
         name=arguments.name,
@@ -158,11 +159,6 @@ def _asked_base(parts: Sequence[Offered]) -> str:
     answer = _asked("what it runs", lambda text: "" if text in numbered or text in names else f"{text!r} {wrong}")
     base = numbered.get(answer, answer)
     return _asked("base", lambda name: new.fault_of_part(BASE, name, parts)) if answer and not base else base
-
-
-def _takes_storage(base: Offered, parts: Sequence[Offered]) -> bool:
-    """Say whether a storage has something to do for a base."""
-    return base.volume or any(part.kind == STORAGE and {*part.defines} & {*base.needs} for part in parts)
 
 
 def _summary(part: Mapping[str, Any]) -> str:

@@ -24,7 +24,7 @@ def meant(known: Sequence[str], wanted: str, name: str) -> list[str]:
     """Return those of the use cases of a package that fit; without any, the error names those that exist."""
     if fitting := fits(known, wanted):
         return fitting
-    short = shortened(known)
+    short = shortened(known).values()
     hint = suggest(wanted, short) or f"it has {', '.join(short)}"
     raise InputError(Problem(f"{name} has no use case {wanted!r}", hint=hint))
 
@@ -35,16 +35,16 @@ def only(known: Sequence[str], wanted: str, name: str, typed: str) -> str:
     if len(fitting) == 1:
         return fitting[0]
     problem = f"{name}/{wanted} is more than one use case" if wanted else f"{name} has several use cases"
-    names = (f"{typed}/{short}" for path, short in zip(known, shortened(known), strict=True) if path in fitting)
+    names = (f"{typed}/{short}" for path, short in shortened(known).items() if path in fitting)
     raise InputError(Problem(problem, hint=f"name one: {', '.join(names)}"))
 
 
-def shortened(known: Sequence[str]) -> list[str]:
-    """Return the shortest names of the use cases of a package: without folders that tell them not apart."""
+def shortened(known: Sequence[str]) -> dict[str, str]:
+    """Return the shortest name of each use case of a package by its path: without folders that tell them not apart."""
     if len(known) == 1:
-        return [posixpath.basename(known[0].removesuffix("/none"))]
+        return {known[0]: posixpath.basename(known[0].removesuffix("/none"))}
     prefix = os.path.commonpath(known) if known else ""
-    return [_shortest(os.path.relpath(path, prefix) if prefix else path, known) for path in known]
+    return {path: _shortest(os.path.relpath(path, prefix) if prefix else path, known) for path in known}
 
 
 def _shortest(name: str, known: Sequence[str]) -> str:
@@ -66,7 +66,7 @@ def of(directory: Path) -> str:
     if own not in known or not f"/{words}".endswith(f"/{own}"):  # from inside, what was typed is the shorter address
         return words
     top = words.removesuffix(own)
-    return f"{top}{shortened(known)[known.index(own)]}" if len(known) > 1 else top.rstrip("/") or words
+    return f"{top}{shortened(known)[own]}" if len(known) > 1 else top.rstrip("/") or words
 
 
 def typed(directory: str | Path) -> str:

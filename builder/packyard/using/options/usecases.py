@@ -110,7 +110,7 @@ def refusal(directory: Path, command: str, rest: Sequence[str] = (), *, all_by: 
         message = f"{lacks}, but holds {len(several)} packages: {listed(several)}"
         return InputError(Problem(message, file=str(directory), hint=hint))
     number = f"{len(use_cases)}" if len(use_cases) > 1 else "one"
-    names = address.shortened([os.path.relpath(path, directory) for path in use_cases])
+    names = [*address.shortened([os.path.relpath(path, directory) for path in use_cases]).values()]
     message = f"{lacks}, but holds {number}: {listed(names, _MOST)}"
     fitting = (path for path in use_cases if all(name in shipped.values(Path(path)) for name in setters))
     by_word = {word: path for paths in (use_cases, names) for word, path in zip(paths, use_cases, strict=True)}

@@ -64,7 +64,12 @@ class FieldChange(NamedTuple):
 
 def find(document: Document) -> list[Binding]:
     """Return every bound field of a document in the order of the text."""
-    return list(_find(document.root, (), False)) if document.root else []
+    return find_below(document.root) if document.root else []
+
+
+def find_below(root: Node) -> list[Binding]:
+    """Return every bound field of an object in the order of the text."""
+    return list(_find(root, (), False))
 
 
 def behind_headers(documents: Iterable[Document]) -> Iterator[Problem]:

@@ -17,6 +17,7 @@ from packyard.core.errors import Problem
 from packyard.core.yaml.content import lexeme
 from packyard.core.yaml.document import find_comments
 from packyard.core.yaml.node import Scalar
+from packyard.core.yaml.values import nearest
 from packyard.using.kustomize.part import Part
 from packyard.using.setters import fields
 from packyard.using.setters.definition import Setter, Substitution
@@ -25,7 +26,7 @@ from packyard.writing.build import readme
 from packyard.writing.checks.finding import Finding, finding
 from packyard.writing.checks.parsed import Parsed
 from packyard.writing.source import parts
-from packyard.writing.source.compose import ComposedPackage
+from packyard.writing.source.compose import Composed, ComposedPackage, begun
 from packyard.writing.source.package import DESCRIPTION, FILE, UseCase
 from packyard.writing.source.pod_operations import is_bound
 from packyard.writing.source.words import MARKER, Word, Words, named
@@ -90,7 +91,23 @@ def _parts(here: Workspace, composed: ComposedPackage) -> Iterator[Finding]:
             beside = {name: word for name, word in unset.items() if dirname(word.place) == folder}
             yield from _written(here, part, words, shared | beside, "or an entry in a Krmfile beside it")
         own = Part("", patches=case.patches, pods=case.pods)
-        yield from _written(here, own, words, unset, f"for all use cases or below useCases.{case.name}")
+        yield from _written(here, own, words, unset, where := f"for all use cases or below useCases.{case.name}")
+        yield from _taken(here, made, where)
+
+
+def _taken(here: Workspace, made: Composed, where: str) -> Iterator[Finding]:
+    """Find values of a use case's patches without which a setter would set something there."""
+    patched = {item.identity: item.root for item in made.sources}
+    for item in begun(here.sources, [parts.of(here, path) for path in made.use_case.parts])[0]:
+        root = patched.get(item.identity, item.root)
+        for binding in fields.find_below(item.root) if root is not item.root else ():
+            name, (_, node) = binding.reference.name, nearest(root, binding.path)
+            word = made.words.defined.get(name)  # what others share, or an overlay lends, need not be set here
+            is_own = word and made.words.layers[name] > 0 and "overlays/" not in word.place and not word.pattern
+            if is_own and name not in made.definitions.setters and isinstance(node, Scalar) and node.comment is None:
+                message = f"this replaces the setter {name}: it sets nothing in {made.use_case.path}"
+                hint = f"write setters: {{{name}: {lexeme(node.value, flow=True)}}} in package.yaml, {where}"
+                yield finding("replaced-value", node.problem(message, hint))
 
 
 def _is_unset(words: Words, name: str) -> bool:

@@ -15,6 +15,7 @@ from contextlib import suppress
 from dataclasses import replace
 
 from packyard.core.errors import InputError
+from packyard.core.kubernetes import kustomization
 from packyard.core.yaml.document import find_comments, parse_file
 from packyard.core.yaml.node import Scalar
 from packyard.using.setters import fields
@@ -27,6 +28,9 @@ from packyard.writing.checks.parsed import Parsed, parse
 
 #: What a Krmfile alone can tell; what names reach, only a package can.
 _OF_DEFINITIONS = ("refused-value", "invalid-keyword", "unquoted-value", "required-unexplained", "two-names")
+#: Files whose fields no setter sets, and the fields of these that lend objects values with their comments.
+_LISTS = (*kustomization.NAMES, "package.yaml")
+_KEEPING = ("labels", "configMapGenerator")
 
 
 def check(files: Mapping[str, bytes]) -> Iterator[Finding]:
@@ -51,6 +55,10 @@ def _comments(name: str, data: bytes, values: Mapping[str, str]) -> Iterator[Fin
             for comment in find_comments(document.root):
                 yield from setters.broken(document.source, comment)
             for bound in fields.find(document):
+                if posixpath.basename(name) in _LISTS and bound.path[0] not in _KEEPING:
+                    message = f"the comment for {bound.reference.name} binds nothing in {posixpath.basename(name)}"
+                    hint = "write the value with its comment in the file of the object, and not here"
+                    yield breach("unbound-comment", (document.source, bound.comment.start), message, hint)
                 value, node = values.get(bound.reference.name, ""), bound.node
                 if isinstance(node, Scalar) and node.value and value and _sort(node.value) != _sort(value):
                     message = f"{bound.reference.name} is {value!r} by default, which is no value for {node.value!r}"

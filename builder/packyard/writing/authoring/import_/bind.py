@@ -56,9 +56,11 @@ def bind(
     pairs = list(zip(bindings, faults, strict=True))
     own = _settled([binding for (_, binding), fault in pairs if fault is None], own, notes)
     kept, out = set[tuple[int, int]](), dict[tuple[int, int], tuple[Binding, Note]]()
-    for (number, binding), unsound in pairs:
+    for (number, binding), fault in pairs:
         place_of_comment = number, binding.comment.start
-        if fault := unsound or _torn(binding, own):
+        case = "" if fault else _case(binding, own)
+        fault = Note(DOUBTFUL, *_TORN, (case,)) if case else fault
+        if fault:
             out[place_of_comment] = binding, fault
         else:
             kept.add(place_of_comment)
@@ -95,7 +97,7 @@ def _settled(sound: Sequence[Binding], known: Definitions, notes: list[Note]) ->
         definition = known.resolve(binding.reference)
         assert definition
         values = {name: known.setters[name].value for name in known.setters_of(definition)}
-        if _torn(binding, known) and isinstance(binding.node, Scalar):
+        if _case(binding, known) and isinstance(binding.node, Scalar):
             values = Pattern(meaning.flat(definition, known)).derive(binding.node.value, empty=True)
         for name, value in values.items():
             shown.setdefault(name, {}).setdefault(value, binding)
@@ -122,12 +124,6 @@ def _fault(binding: Binding, known: Definitions) -> Note | None:
     except InputError:
         return Note(LOST, *meaning.TO_NOTHING, (at,))
     return None
-
-
-def _torn(binding: Binding, known: Definitions) -> Note | None:
-    """Say that a comment yields another text than its field has."""
-    case = _case(binding, known)
-    return Note(DOUBTFUL, *_TORN, (case,)) if case else None
 
 
 def _case(binding: Binding, known: Definitions) -> str:

@@ -20,7 +20,7 @@ from packyard.writing.authoring.import_ import bind, part, use_cases, values
 from packyard.writing.authoring.import_.meaning import GIVEN, Definition, krmfile
 from packyard.writing.authoring.import_.meaning import text as definition_text
 from packyard.writing.authoring.import_.note import DOUBTFUL, LOST, Note
-from packyard.writing.authoring.import_.part import BUILT, Part
+from packyard.writing.authoring.import_.part import BUILT, GENERATED, Part
 from packyard.writing.authoring.import_.upstream import Build, Upstream, UseCase
 from packyard.writing.source import compose, package, program, workspace
 from packyard.writing.source.package import NAME
@@ -78,7 +78,10 @@ def of_folder(here: Workspace, name: str, folder: Path, build: Build) -> Importe
     A use case whose parts compose to something else than kustomize builds gets values of its setters, then patches; one
     that does not compose, or not to that, is taken as it is built.
     """
-    _check_name(here, name)
+    if not NAME.fullmatch(name):
+        raise InputError(
+            Problem(f"{name!r} is no name for a package", hint="choose one: --name model-fp32-training-k8s")
+        )
     source = Upstream(folder, build)
     paths = _paths(here, source)
     attempts = dict.fromkeys(paths.values(), _Attempt())
@@ -89,13 +92,16 @@ def of_folder(here: Workspace, name: str, folder: Path, build: Build) -> Importe
         if not trials:
             break
         attempts |= {path: attempts[path].next(trial, source, _parts(taken)) for path, trial in trials.items()}
-    _check_free(here, dict.fromkeys(path.rpartition("/")[0] for path in files))
+    for parent in sorted({path.rpartition("/")[0] for path in files}):
+        if any(here.sources.list(f"{root}{parent}") for root in here.roots):
+            file, hint = here.sources.shown(parent), "choose another name: --name NAME"
+            raise InputError(Problem("exists already, and is not empty", file=file, hint=hint))
     patched: dict[tuple[tuple[str, str], str], list[str]] = {}
     for use_case in taken:
         attempt = attempts[use_case.path]
         for each in use_case.part.all() if attempt.composed is not None and not attempt.fault else ():
             for line in each.beyond:
-                is_frozen = BUILT in each.files and "Generator" in line
+                is_frozen = BUILT in each.files and "Generator" in line and GENERATED not in line
                 patched.setdefault((_FROZEN if is_frozen else _PATCHED, line), []).append(use_case.part.folder)
     for (what, line), at in patched.items():
         source.notes.append(Note(DOUBTFUL, *what, (f"{line} ({', '.join(dict.fromkeys(at))})",)))
@@ -137,12 +143,6 @@ def _take(source: Upstream, paths: Mapping[str, str], attempts: Mapping[str, _At
     parts = _parts(taken)
     for each in parts:
         each.bind(source.notes)
-        users = [use_case.part for use_case in taken if any(below is each for below in use_case.part.all())]
-        for name in [name for name in each.generated if all(name in user.deleted for user in users)]:
-            if not any(below.patches_config_map(name) for user in users for below in user.all()):
-                each.drop(name)
-                for user in users:
-                    user.kept["patches"].remove(user.deleted[name])
     for file in {each.krmfile.source.name: each.krmfile for each in parts if each.krmfile}.values():
         users_of_file = [each for each in parts if each.krmfile and each.krmfile.source.name == file.source.name]
         source.notes += bind.left(file, {name for each in users_of_file for name in each.defined})
@@ -252,18 +252,3 @@ def _differences(use_case: UseCase, composed: Sequence[object]) -> Iterator[Prob
     differing = (mapping(value) for some, others in pairs for value in some if value not in others)
     for called in sorted({f"{text(value.get('kind'))} {name_of(value)}" for value in differing}):
         yield Problem(f"{called} is not composed as it was", file=use_case.path, hint="please report it")
-
-
-def _check_name(here: Workspace, name: str) -> None:
-    """Refuse a name that no package can have, or that one has."""
-    if not NAME.fullmatch(name):
-        hint = "choose one: --name model-fp32-training-k8s"
-        raise InputError(Problem(f"{name!r} is no name for a package", hint=hint))
-    _check_free(here, (f"packages/{name}", f"bases/{name.removesuffix('-k8s')}"))
-
-
-def _check_free(here: Workspace, folders: Iterable[str]) -> None:
-    for folder in folders:
-        if any(here.sources.list(f"{root}{folder}") for root in here.roots):
-            file, hint = here.sources.shown(folder), "choose another name: --name NAME"
-            raise InputError(Problem("exists already, and is not empty", file=file, hint=hint))

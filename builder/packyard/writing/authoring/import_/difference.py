@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 from packyard.core.kubernetes.lenient import Object, mapping, name_of, type_of
 from packyard.core.yaml import make
@@ -24,22 +24,17 @@ from packyard.using.kustomize import generator
 from packyard.writing.authoring import schemafile
 
 _Path = tuple[str | int, ...]
+#: What the metadata of a ConfigMap may have that a part generates.
+_METADATA = {"name", "namespace", "labels"}
 
 
-class Difference(NamedTuple):
-    """Patches, and by the name of a generated ConfigMap the one that takes it out; what is ``added``, by its number.
+def find(
+    composed: Sequence[object], built: Sequence[object], namespace: str
+) -> tuple[list[Item], dict[int, Object], dict[str, str]]:
+    """Return what makes objects of parts those that kustomize builds: patches; what is added, by its number.
 
-    ``names`` has what generated ConfigMaps are called before kustomize puts a hash behind their names.
+    The last has what generated ConfigMaps are called before kustomize puts a hash behind their names.
     """
-
-    patches: list[Item]
-    deleted: dict[str, Item]
-    added: dict[int, Object]
-    names: dict[str, str]
-
-
-def find(composed: Sequence[object], built: Sequence[object], namespace: str) -> Difference:
-    """Return what makes objects of parts those that kustomize builds."""
     known = _generated(composed)
     again = {name: plain for name, plain in _generated(built).items() if plain in known.values()}
     names = {**_generated(built, namespace), **again, **known}
@@ -50,22 +45,20 @@ def find(composed: Sequence[object], built: Sequence[object], namespace: str) ->
         match = match_of(items[number], added, is_renamed=not own[number])
         if match is not None:
             matched[number] = added.pop(match)
-    patches = {number: _patch(item, matched.get(number, {})) for number, item in enumerate(items)}
-    made = {number: patch for number, patch in patches.items() if patch}
-    deleted = {name_of(items[number]): patch for number, patch in made.items() if own[number] and number not in matched}
-    return Difference([*made.values()], deleted, added, names)
+    patches = (_patch(item, matched.get(number, {})) for number, item in enumerate(items))
+    return [*filter(None, patches)], added, names
 
 
 def match_of(item: Object, built: Mapping[int, Object], *, is_renamed: bool = True) -> int | None:
     """Return the number of what kustomize makes of an object: its name may be longer, unless it is not ``renamed``."""
     name = name_of(item)
-    numbers = [number for number, value in built.items() if type_of(value) == type_of(item) and name in name_of(value)]
-    if not is_renamed:
-        numbers = [number for number in numbers if name_of(built[number]) == name]
-    lengths = {
-        number: (len(name_of(built[number])), len([*_operations(item, built[number], ())])) for number in numbers
-    }
-    return min(numbers, key=lengths.__getitem__, default=None)
+    own = {number: name_of(value) for number, value in built.items() if type_of(value) == type_of(item)}
+    numbers = [number for number, longer in own.items() if longer == name or (is_renamed and name in longer)]
+
+    def distance(number: int) -> tuple[int, int]:
+        return len(own[number]), len([*_operations(item, built[number], ())])
+
+    return min(numbers, key=distance, default=None)
 
 
 def _is_config_map(item: Object) -> bool:
@@ -78,11 +71,7 @@ def _generated(items: Sequence[object], namespace: str | None = None) -> dict[st
     for item in filter(_is_config_map, map(mapping, items)):
         name, metadata = name_of(item), mapping(item.get("metadata"))
         plain = name.removesuffix(f"-{generator.suffix(item)}")
-        fits = metadata.get("namespace", "") in ("", namespace) and not metadata.keys() - {
-            "name",
-            "namespace",
-            "labels",
-        }
+        fits = metadata.get("namespace", "") in ("", namespace) and not metadata.keys() - _METADATA
         if plain != name and (namespace is None or (fits and item.get("data") and "immutable" not in item)):
             names[name] = plain
     return names

@@ -104,8 +104,7 @@ def texts(definition: Definition, known: Definitions) -> list[str]:
 def flat(definition: Definition, known: Definitions) -> str:
     """Return the pattern of a definition in setters alone."""
     named_by_itself = {name: Setter(name, f"${{{name}}}") for name in known.setters}
-    (pattern,) = texts(definition, Definitions(named_by_itself, known.substitutions))
-    return pattern if isinstance(definition, Substitution) else f"${{{definition.name}}}"
+    return Definitions(named_by_itself, known.substitutions).expand(definition)
 
 
 def typed(types: Collection[str]) -> dict[str, str]:

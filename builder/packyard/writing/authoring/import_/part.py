@@ -16,15 +16,13 @@ from itertools import chain
 from posixpath import relpath
 
 from packyard.core.kubernetes import images, kustomization
-from packyard.core.kubernetes.lenient import labels_of, mapping, name_of
+from packyard.core.kubernetes.lenient import labels_of, name_of
 from packyard.core.yaml import layout, make, proof
 from packyard.core.yaml.document import parse_text, source_of, walk
 from packyard.core.yaml.node import Collection, Comment, Document, Entry, Item, MappingNode, Node, Scalar, Source
 from packyard.core.yaml.values import to_value
-from packyard.using.kustomize import selector
 from packyard.using.setters.krmfile import KRMFILE, Krmfile
-from packyard.writing.authoring.import_ import difference as differences
-from packyard.writing.authoring.import_ import kpt
+from packyard.writing.authoring.import_ import difference, kpt
 from packyard.writing.authoring.import_.bind import bind
 from packyard.writing.authoring.import_.meaning import Definition, names
 from packyard.writing.authoring.import_.note import Note
@@ -54,8 +52,6 @@ class Part:
     krmfile: Krmfile | None = None  # its own, or the nearest above it
     kptfile: Source | None = None
     defined: dict[str, Definition] = field(default_factory=dict)
-    generated: dict[str, list[str]] = field(default_factory=dict)  # ConfigMaps, each with its files
-    deleted: dict[str, Item] = field(default_factory=dict)  # ConfigMaps of others that its patches take out
 
     def all(self) -> Iterator[Part]:
         """Yield all that it builds on, and the part itself."""
@@ -90,18 +86,17 @@ class Part:
 
     def amend(self, composed: Sequence[object], built: Sequence[Document]) -> None:
         """Make of ``composed`` the objects that kustomize built."""
-        difference = differences.find(composed, [*map(plain, built)], self.namespace)
-        self.kept["patches"] += difference.patches
-        self.deleted = difference.deleted
+        patches, added, generated = difference.find(composed, [*map(plain, built)], self.namespace)
+        self.kept["patches"] += patches
         frozen: list[MappingNode] = []
-        for number, item in difference.added.items():
+        for number, item in added.items():
             root = built[number].root
-            if name_of(item) in difference.names.values() and item.get("kind") == "ConfigMap":
+            if name_of(item) in generated.values() and item.get("kind") == "ConfigMap":
                 self._generate(name_of(item), labels_of(item), item["data"])
             elif isinstance(root, MappingNode):
                 for child in (child for node in walk(root) if isinstance(node, Collection) for child in node.children):
-                    if isinstance(child.value, Scalar) and child.value.value in difference.names:
-                        child.value = make.scalar(difference.names[child.value.value], "")
+                    if isinstance(child.value, Scalar) and child.value.value in generated:
+                        child.value = make.scalar(generated[child.value.value], "")
                 frozen.append(root)
         if frozen:
             self.files[BUILT] = b"---\n".join(map(layout.write, frozen))
@@ -110,35 +105,17 @@ class Part:
     def _generate(self, name: str, labels: Mapping[str, str], data: Mapping[str, str]) -> None:
         """Add a generator of a ConfigMap: its lines as literals, its texts as files beside the kustomization."""
         lists: dict[str, list[Item]] = {"files": [], "literals": []}
-        self.generated[name] = []
         for key, text in data.items():
             if "\n" not in text and text[:1] not in ("'", '"'):
                 lists["literals"].append(listing(f"{key}={text}"))
                 continue
-            is_taken = key in {*self.files, *kustomization.NAMES, KRMFILE, BUILT}
-            file = f"{name}-{key}" if is_taken else key
+            file = f"{name}-{key}" if key in {*self.files, *kustomization.NAMES, KRMFILE, BUILT} else key
             self.files[file] = text.encode()
-            self.generated[name].append(file)
-            lists["files"].append(listing(f"{key}={file}" if is_taken else key))
+            lists["files"].append(listing(key if file == key else f"{key}={file}"))
         values: dict[str, Node | str] = {"name": name}
         values |= {key: make.sequence("", items) for key, items in lists.items() if items}
         values |= {"options": make.mapping("", {"labels": make.mapping("", labels)})} if labels else {}
         self.kept.setdefault(GENERATED, []).append(Item(make.mapping("", values), 0))
-
-    def patches_config_map(self, name: str) -> bool:
-        """Say whether a patch of its author is for a ConfigMap."""
-        patches = [item for item in self.kept["patches"] if item is not self.deleted.get(name)]
-        targets = [mapping(mapping(to_value(item.value)).get("target")) for item in patches]
-        roots = (document.root for document in self.read())
-        named = (selector.identity(root)[1::2] for root in roots if isinstance(root, MappingNode))
-        return ("ConfigMap", name) in named or any(target.get("name") == name for target in targets)
-
-    def drop(self, name: str) -> None:
-        """Take out the generator of a ConfigMap, with the files that are for it alone."""
-        files = set(self.generated.pop(name)).difference(*self.generated.values())
-        self.files = {file: data for file, data in self.files.items() if file not in files}
-        others = [item for item in self.kept[GENERATED] if mapping(to_value(item.value)).get("name") != name]
-        self.kept[GENERATED] = others
 
     def write(self) -> dict[str, bytes]:
         """Return its files."""

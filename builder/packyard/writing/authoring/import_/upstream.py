@@ -37,7 +37,7 @@ from packyard.using.setters.packages import DEFINITIONS, KPTFILE
 from packyard.writing.authoring.import_ import use_cases
 from packyard.writing.authoring.import_.note import LOST, Note
 from packyard.writing.authoring.import_.part import BUILT, GENERATED, Part, documents, listing, objects_of, plain
-from packyard.writing.authoring.import_.use_cases import holds, kustomizations
+from packyard.writing.authoring.import_.use_cases import holds, kustomizations, visible
 from packyard.writing.source import transformers
 
 #: Builds a folder as kustomize does: YAML.
@@ -53,9 +53,8 @@ _MERGES = "patchesStrategicMerge"
 _OF_PATCHES = ("patches", _MERGES, "patchesJson6902")
 _DEFAULTS = "generatorOptions"
 #: What the items of a part's lists may say, and what is below that.
-_PATCH: _Known = dict.fromkeys(("path", "patch", "target"))
 _KEPT: Mapping[str, _Known] = {
-    **dict.fromkeys(_OF_PATCHES, _PATCH),
+    **dict.fromkeys(_OF_PATCHES, dict.fromkeys(("path", "patch", "target"))),
     "replacements": {"source": None, "path": None, "targets": dict.fromkeys(("select", "fieldPaths"))},
     "labels": {"pairs": None},
     "images": dict.fromkeys(("name", "newName", "newTag", "digest")),
@@ -124,7 +123,7 @@ class Upstream:
         """Return the notes, with paths as they stand below the folder."""
         notes = [*self.notes, *self._left()]
         top = commonpath([self.folder, *map(dirname, self.sources.inputs)])
-        paths = {f"/{self.folder}/": ""}
+        paths = {f"/{self.folder}{end}": "" for end in ("/", ": ")}
         paths.setdefault(f"/{top}/", f"{relpath(top, self.folder)}/")
         return [note.with_paths(paths) for note in notes]
 
@@ -133,7 +132,7 @@ class Upstream:
         read = {*self.sources.inputs, *self._named()}
         above = {folder for path in read for folder in map(str, PurePosixPath(path).parents)}
         todo = "write fragments of the README from what it said, or put it below files/ of the package"
-        for path in self._files("*"):
+        for path in sorted(visible(self.sources, self.folder, "*")):
             if path not in read:
                 folders = map(str, reversed(PurePosixPath(path).parents))
                 case = next((f"/{folder}/" for folder in folders if folder not in above), f"/{path}")
@@ -150,14 +149,9 @@ class Upstream:
                 below = dict.fromkeys(normpath(join(folder, text)) for text in kustomization.referred(root))
                 folders += [path for path in below if path not in folders and self.sources.is_folder(path)]
 
-    def _files(self, pattern: str, folder: str = "") -> list[str]:
-        """Return the files of a name below a folder that are not hidden."""
-        files = self.sources.list(folder or self.folder, f"**/{pattern}")
-        return [file for file in files if "/." not in file.removeprefix(self.folder) and self.sources.is_file(file)]
-
     def _manifests(self, folder: str) -> list[str]:
         """Return the YAML files below a folder; a link may not lead out."""
-        files = [*self._files("*.yaml", folder), *self._files("*.yml", folder)]
+        files = (file for name in ("*.yaml", "*.yml") for file in sorted(visible(self.sources, folder, name)))
         return [file for file in files if holds(self.folder, self.sources.resolve(file))]
 
     def _of_manifests(self, folder: str, path: str) -> UseCase:
@@ -241,16 +235,12 @@ class Upstream:
             self._add(part, path.value)
         if key in _OF_PATCHES and (text := value.scalar("patch")) and (entry := value.entry("patch")):
             part.inline += [(entry, document) for document in documents(embedded(text))]
-        files: list[str] = []
         for name in (*_children(value.get("files")), *_children(value.get("envs"))):
             called, _, named = name.value.value.rpartition("=") if isinstance(name.value, Scalar) else ("", "", "")
             beside = basename(named)
             self._add(part, named, name=beside)
-            files.append(beside)
             if beside != named:
                 name.value = make.scalar(f"{called}={beside}" if called else beside, "")
-        if key == GENERATED:
-            part.generated[value.text("name")] = files
         part.kept.setdefault("patches" if key in _OF_PATCHES else key, []).append(kept)
 
     def _list(self, part: Part, key: str, item: Item) -> None:

@@ -23,20 +23,20 @@ def leaves(sources: Sources, top: str = "") -> list[str]:
     """Return the folders with a kustomization that no other one builds on, and packages of kpt without any."""
     roots: dict[str, Node | None] = {}
     for name in kustomization.NAMES:
-        for path in _visible(sources, top, name):
+        for path in visible(sources, top, name):
             roots[dirname(path)] = root(sources, path)
     below = {normpath(join(folder, text)) for folder, top in roots.items() for text in kustomization.referred(top)}
     kinds = {folder: top.text("kind") for folder, top in roots.items() if isinstance(top, MappingNode)}
     leaves = [folder for folder in roots if (folder or ".") not in below and kinds.get(folder) != "Component"]
-    for folder in map(dirname, _visible(sources, top, KPTFILE)):
+    for folder in map(dirname, visible(sources, top, KPTFILE)):
         if not any(holds(folder, root) for root in roots) and not any(holds(leaf, folder) for leaf in leaves):
             leaves.append(folder)
     return sorted(leaves)
 
 
-def _visible(sources: Sources, top: str, name: str) -> list[str]:
-    """Return the files of a name, those of outer folders first, without what is hidden."""
-    files = [path for path in sources.list(top, f"**/{name}") if "/." not in f"/{relpath(path, top or '.')}"]
+def visible(sources: Sources, top: str, pattern: str) -> list[str]:
+    """Return the files of a name below a folder, those of outer folders first, without what is hidden."""
+    files = [path for path in sources.list(top, f"**/{pattern}") if "/." not in f"/{relpath(path, top or '.')}"]
     return sorted(filter(sources.is_file, files), key=lambda path: path.count("/"))
 
 
