@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 import tiny
+from writing.source.libraries import COMPONENT
 
 CM = "bases/one/cm.yaml"
 
@@ -61,6 +62,16 @@ def test_what_does_not_compose_is_found_with_all_else(root: Path) -> None:
     tiny.replace(root / CM, "  labels: {app.kubernetes.io/name: x}\n", "")
     rules = [line.rpartition("[")[2].partition("]")[0] for line in linted(root) if "composed:" not in line]
     assert rules == ["no-labels", "does-not-compose"]
+
+
+def test_a_config_map_that_programs_make_is_there(root: Path) -> None:
+    generator = f"# Runs.\n{COMPONENT}configMapGenerator: [{{name: programs, files: [run.sh]}}]\n"
+    tiny.write_all(root / "overlays/programs/s", {"kustomization.yaml": generator, "run.sh": "exec train\n"})
+    volumes = "    spec:\n      volumes: [{name: v, configMap: {name: programs}}]\n"
+    tiny.write(root / CM, tiny.POD.replace("    spec:\n", volumes))
+    assert any("[dangling-reference]" in line for line in linted(root, "p"))
+    tiny.replace(root / "packages/p/package.yaml", "base: one", "base: one, programs: [s]")
+    assert not any("[dangling-reference]" in line for line in linted(root, "p"))
 
 
 @pytest.mark.parametrize(
