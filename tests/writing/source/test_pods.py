@@ -219,11 +219,14 @@ def test_a_field_of_what_another_operation_brings_is_copied_from_there(root: Pat
     affinity = f'{HEAD}spec:\n  affinity:\n    nodeAffinity:\n      a: data # {{"$openapi":"CLAIM"}}\n'
     had = "      affinity: {podAffinity: {}}\n      containers:"
     tiny.replace(root / "bases/job/cm.yaml", "      containers:", had)
+    listed = "patches:\n- {patch: '[{op: test, path: /kind, value: Job}]', target: {kind: Job}}\nreplacements: []\n"
+    tiny.write(root / "overlays/options/o/kustomization.yaml", f"# Affinity.\n{libraries.COMPONENT}{listed}")
     files = option(root, affinity).files
     assert yaml.safe_load(files["options/o/pods.yaml"])["option"] == {"affinity": {"nodeAffinity": {"a": "data"}}}
     patches = files["options/o/kustomization.yaml"].decode()
     assert "from: /option/affinity/nodeAffinity, path: /spec/template/spec/affinity/nodeAffinity}" in patches
     assert "from: /option/affinity, path: /spec/affinity}" in patches
+    assert "\nreplacements: []\n" in patches
 
 
 def test_ports_of_one_number_are_told_apart_by_their_protocol_which_is_tcp_where_none_is_named(
