@@ -249,9 +249,10 @@ def test_a_write_that_the_server_breaks_off_is_repeated_whether_it_was_done_or_n
         head, _, body = request.partition(b"\r\n\r\n")
         method, path = head.split(b" ", 2)[:2]
         version, data = there.get(path, (0, b""))
-        tags = [b'ETag: "%d"' % version, b"x-goog-generation: %d" % version]
+        about = [b"Last-Modified: Sun, 22 Nov 2026 10:00:00 GMT", b'ETag: "%d"' % version]
+        about.append(b"x-goog-generation: %d" % version)
         if method == b"GET":
-            return [answer(data, b"Last-Modified: Sun, 22 Nov 2026 10:00:00 GMT", *tags)] if version else [answer(status=b"404 No")]
+            return [answer(data, *about) if version else answer(status=b"404 No")]
         wanted = re.search(rb'(?i)-match: "?(\d+|\*)', head)
         assert wanted, head
         if int(wanted[1].replace(b"*", b"0")) != version:
