@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -125,8 +124,6 @@ def tell_signed(fetched: Fetched | None, tell: Tell = output.note) -> None:
 
 def open_channel(address: str) -> Store:
     """Open a channel."""
-    if re.fullmatch(r"(localhost|[\w-]+(\.[\w-]+)+):\d+(/.*)?", address) and not Path(address).exists():
-        raise InputError(Problem("is not a channel", file=address, hint=f"did you mean http://{address}?"))
     return stores.open_store(address, tell=output.warning)
 
 

@@ -110,7 +110,6 @@ def copy(
     if publisher:
         present = [entry for entry, status in outcomes.values() if status != "removed"]
         publisher.commit(target, lambda index: _with(index, listed, present))
-        publisher.tell_unsigned()
     elif before.data != listed.data:
         new = sorted({*listed.files_below()} - {*before.files_below()})
         put_all(target, ((key, source.get(key, limit=record.LIMIT)) for key in new))

@@ -126,7 +126,6 @@ def gc(
     if not as_registry(store):  # which has removed them, and has no files of an index
         clear(store, removed)
         _sweep(store, by)
-    by.tell_unsigned()
     return outcomes
 
 
