@@ -217,10 +217,11 @@ runpy.run_path(os.environ["PROGRAM"], run_name="__main__")
 
 def test_examples_are_packed_and_evaluated_and_steps_accumulate(trainer: Trainer, tmp_path: Path) -> None:
     write_lines(tmp_path / "data/eval.jsonl", CHATS[:2])
-    arguments = "{packing: true, logging_steps: 1, eval_packing: false}"
+    arguments = "{packing: true, logging_steps: 1, eval_packing: false, weight_decay: 1e-3, lora_alpha: 3}"
     ended = trained(trainer, tmp_path, CHATS * 8, TRAINER_ARGUMENTS=arguments, ACCUMULATION_STEPS=2, TRAIN_EPOCHS=2)
     assert max(losses(ended.log)) < 2 * 64 / 4
     assert len(re.findall("eval_loss", ended.log)) == 2
+    assert json.loads((tmp_path / "output/adapter/adapter_config.json").read_text())["lora_alpha"] == 3
 
 
 def test_an_adapter_is_learned_beside_weights_of_4_bits(trainer: Trainer, tmp_path: Path) -> None:
@@ -296,8 +297,11 @@ def refusal(trainer: Trainer, folder: Path, **values: object) -> str:
         (WHOLE | {"model-2.safetensors": tensors(4)[:-1]}, "copy model-2.safetensors again"),
         (WHOLE | {"model-2.safetensors": tensors(4)[:20]}, "copy model-2.safetensors again"),
         (WHOLE | {"model-2.safetensors": b""}, "copy model-2.safetensors again"),
-        (WHOLE | {"config.json": b'{"hidden'}, "config.json is not whole: copy it again"),
-        (WHOLE | {"model.safetensors.index.json": b'{"weight_map": {'}, "copy model.safetensors.index.json again"),
+        (
+            WHOLE | {"config.json": b'{"hidden'},
+            "config.json or model.safetensors.index.json is not whole: copy both again",
+        ),
+        (WHOLE | {"model.safetensors.index.json": b'{"weight_map": {'}, "index.json is not whole: copy both again"),
         (WHOLE, "no data"),
     ],
     ids=["none", "one", "half", "header", "empty", "config", "index", "whole"],
@@ -336,11 +340,11 @@ def test_a_context_that_a_model_stretches_is_not_too_long(trainer: Trainer, tmp_
     [
         (None, "no data: "),
         (b'{"text": "a"}\n{"text": "', ".jsonl:2: each line is "),
-        (b'{"answer": "a"}', '.jsonl:1: each line is {"messages": [...]}'),
+        (b'{"answer": "a"}', '.jsonl:1: each line is {"messages": [{"role": ...'),
         (b'{"text": "\xff"}', ".jsonl:1: each line is "),
         (b'["a"]', ".jsonl:1: each line is "),
         (b'{"messages": [{"role": "user", "content": "a"}]}', ':1: no message has the role "assistant"'),
-        (b'{"messages": ["a"]}', ':1: "messages" is a list of {"role": ..., "content": ...}'),
+        (b'{"messages": ["a"]}', ':1: each line is {"messages": [{"role": ..., "content": ...}]}'),
     ],
     ids=["absent", "half", "other", "encoding", "list", "question", "words"],
 )
@@ -355,7 +359,7 @@ def test_refuses_data_that_it_cannot_learn(trainer: Trainer, rows: bytes | None,
     ("arguments", "expected"),
     [
         ("{packing: ", "TRAINER_ARGUMENTS: "),
-        ("{pack: true}", "unexpected keyword argument 'pack'"),
+        ("{pack: true}", "not used by the HfArgumentParser: ['--pack', 'True']"),
         ("{learning_rate: 1}", "set LEARNING_RATE in place of learning_rate"),
     ],
 )
@@ -406,8 +410,8 @@ class Run:
 
     @property
     def later_log(self) -> tuple[int, str]:
-        """The step that the run went on from, and what it said since."""
-        ((step, text),) = re.findall(r"^going on after step (\d+)\n(.*?)(?=^---|\Z)", self.log, re.M | re.S)
+        """The step that the run went on from, and what its first pod said since."""
+        step, text = re.findall(r"^going on after step (\d+)\n(.*?)(?=^---|\Z)", self.log, re.M | re.S)[0]
         return int(step), text
 
 
