@@ -21,6 +21,7 @@ import pytest
 
 from catalogue.usecases import CATALOGUE
 from real import free_port, path_with, pinned_program, program
+from sharing import buckets
 from workload import catalogue, controllers
 from workload.environment import Object
 from workload.machine import Machine, NewMachine, wait_until
@@ -311,12 +312,6 @@ def test_refuses_weights_that_are_not_whole(
     assert expected in refusal(trainer, tmp_path, MODEL_PATH=weights(tmp_path / "weights", files))
 
 
-def test_refuses_a_directory_without_weights(trainer: Trainer, tmp_path: Path) -> None:
-    assert "has no config.json: copy them there, or set MODEL_PATH" in refusal(
-        trainer, tmp_path, MODEL_PATH=tmp_path / "no"
-    )
-
-
 @pytest.mark.parametrize(
     "config", ['{"max_position_embeddings": 31}', '{"text_config": {"max_position_embeddings": 31}}']
 )
@@ -477,16 +472,16 @@ def test_a_run_in_buckets_goes_on_and_leaves_its_adapter_there(
     new_machine: NewMachine, undisturbed: dict[int, float]
 ) -> None:
     cluster = new_machine([])
-    buckets, url = cluster.folder / "buckets", "http://10.0.0.1:7070"
-    write_lines(buckets / "datasets/texts/chats.jsonl", CHATS)
-    (buckets / "results").mkdir()
-    words = ("--access", "secret", "--secret", "secret", "--port", "10.0.0.1:7070", "--quiet", "posix", buckets)
-    cluster.serve(str(pinned_program("versitygw")), *map(str, words), cwd=buckets)
+    stored, url = cluster.folder / "buckets", "http://10.0.0.1:7070"
+    write_lines(stored / "datasets/texts/chats.jsonl", CHATS)
+    (stored / "results").mkdir()
+    words = ("--access", "secret", "--secret", "secret", "--port", "10.0.0.1:7070", "--quiet", "posix", stored)
+    cluster.serve(str(pinned_program("versitygw")), *map(str, words), cwd=stored)
     places = {"datasetsbucket": "datasets", "trainingbucket": "results", "endpoint_url": url}
     run = Run(cluster, [*set_objects(BUCKET, GPUS=2, **places), keys("s3-credentials")])
     wait_until(lambda: len(losses(run.log)) > 10, run.pods, seconds=600)
     run.pods[0].kill()
-    left = buckets / "results/nobody-here/llm-finetune/bucket/output/checkpoints/checkpoint-16/optimizer.pt"
+    left = stored / "results/nobody-here/llm-finetune/bucket/output/checkpoints/checkpoint-16/optimizer.pt"
     left.parent.mkdir()
     left.write_bytes(b"not a whole checkpoint: it has no shape")
     run.go_on()
@@ -495,9 +490,22 @@ def test_a_run_in_buckets_goes_on_and_leaves_its_adapter_there(
     assert start >= 10
     assert losses(said) == {step: loss for step, loss in undisturbed.items() if step > start}
 
-    results = buckets / "results/nobody-here/llm-finetune/bucket/output"
+    results = stored / "results/nobody-here/llm-finetune/bucket/output"
     assert [file.name for file in (results / "checkpoints").iterdir()] == ["checkpoint-16"]
     assert (results / "adapter/adapter_model.safetensors").is_file()
+
+
+def test_keys_of_buckets_are_those_of_the_secret_or_of_the_sdk_and_a_run_whose_keys_are_refused_fails(
+    trainer: Trainer, tmp_path: Path
+) -> None:
+    places = dict.fromkeys(("MODEL_PATH", "DATASET_DIR", "OUTPUT_DIR"), "/tmp/no-such-run")
+    places |= dict.fromkeys(("datasetsbucket", "trainingbucket"), buckets.BUCKET)
+    with buckets.versitygw(pinned_program("versitygw"), tmp_path) as server:
+        places |= {"endpoint_url": server.url, "region_name": "us-east-1"}
+        found = refusal(trainer, tmp_path, **places, **server.environment)
+        refused = refusal(trainer, tmp_path, **places, aws_access_key_id="other", aws_secret_access_key="wrong")
+    assert "no weights in /tmp/no-such-run, which has no config.json: copy them there" in found
+    assert "AWS Error" in refused
 
 
 def keys(name: str) -> Object:
