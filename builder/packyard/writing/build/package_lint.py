@@ -160,6 +160,8 @@ def _to_sources(here: Workspace, composed: ComposedPackage, findings: Iterable[F
             given = traced.value_place(below, item.line) if item.rule in _OF_VALUES else None
             place = given or traced.at(below, item.line, item.column)
         if place and place.file.startswith(_CARRIED) and (made := traced.use_case(below)[0]):
+            if not exception.apply([replace(item, **asdict(place))], {place.file: here.sources.read(place.file)}, ()):
+                continue  # its author allows it
             item, place = silence.carried(item, made.use_case), Place(composed.package.file, made.use_case.line, 0)
         # What is removed from a patch would bring back what it replaced.
         is_patch = item.fix == REMOVE and place and not place.file.startswith(here.sources.shown("bases"))
