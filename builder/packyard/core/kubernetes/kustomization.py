@@ -9,8 +9,6 @@ Each reader refuses what it does not follow: `writing.source.parts` composes, `u
 packyard's own build, `using.options.options` edits the components.
 """
 
-from __future__ import annotations
-
 import os
 import re
 from collections.abc import Callable, Iterator, Sequence

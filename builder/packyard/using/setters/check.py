@@ -8,8 +8,6 @@ WORKERS=010    numbers are decimal digits: some readers of YAML take this for 8,
 NFS_PATH=null  without a type, pattern, length and format hold too: kustomize reads null and 5 as YAML and asks none
 """
 
-from __future__ import annotations
-
 import math
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence

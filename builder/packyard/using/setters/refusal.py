@@ -5,8 +5,6 @@
 And what is wrong with a definition itself, for those who write it.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path

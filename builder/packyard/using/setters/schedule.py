@@ -1,18 +1,16 @@
 """Schedules as Kubernetes reads them: minute, hour, day of the month, month and weekday, or a name such as ``@daily``.
 
-    0 3 * * 1-5         at three on weekdays
-    */15 8-18 * jan *   each quarter of an hour by day in January
+0 3 * * 1-5         at three on weekdays
+*/15 8-18 * jan *   each quarter of an hour by day in January
 """
-
-from __future__ import annotations
 
 import re
 from collections.abc import Sequence
 
 _NAMED = re.compile(r"@(yearly|annually|monthly|weekly|daily|midnight|hourly|every ([0-9]+(\.[0-9]+)?(ms|[smh]))+)")
 _RANGE = re.compile(r"(?:[*?]|([0-9]{1,4}|[a-z]+)(?:-([0-9]{1,4}|[a-z]+))?)(?:/0*[1-9][0-9]*)?")
-_MONTHS = "jan feb mar apr may jun jul aug sep oct nov dec".split()
-_WEEKDAYS = "sun mon tue wed thu fri sat".split()
+_MONTHS = ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"]
+_WEEKDAYS = ["sun", "mon", "tue", "wed", "thu", "fri", "sat"]
 #: The least and the most of each field, and names of its numbers from the least on.
 _FIELDS: Sequence[tuple[int, int, Sequence[str]]] = (
     (0, 59, ()),
