@@ -27,8 +27,7 @@ TAGGED = "image: nginx:1.7 # kpt-set: nginx:${TAG}\ndebug: true # kpt-set: ${DEB
 
 def with_packyard(folder: Path) -> dict[str, str]:
     command = folder / "bin" / "packyard"
-    command.parent.mkdir(exist_ok=True)
-    command.write_text(f'#!/bin/sh\nexec "{sys.executable}" -m packyard "$@"\n', "utf-8")
+    tiny.write(command, f'#!/bin/sh\nexec "{sys.executable}" -m packyard "$@"\n')
     command.chmod(0o755)
     return {**os.environ, "PATH": f"{command.parent}:{os.environ['PATH']}", "HOME": str(folder), "TERM": "dumb"}
 
@@ -36,8 +35,7 @@ def with_packyard(folder: Path) -> dict[str, str]:
 @pytest.fixture
 def package(tmp_path: Path) -> Path:
     optioned.package(tmp_path)
-    (tmp_path / "pkg").mkdir()
-    (tmp_path / "pkg" / "Krmfile").write_text(KRMFILE, "utf-8")
+    tiny.write(tmp_path / "pkg/Krmfile", KRMFILE)
     both = tmp_path / "kpt" / "both"
     both.mkdir(parents=True)
     (both.parent / "Kptfile").write_text(KPTFILE, "utf-8")

@@ -17,7 +17,7 @@ from packyard.core.digest import Digest
 from packyard.core.errors import PackyardError
 from packyard.using.setters import valuesfile
 from sample import tries
-from tiny import COMMAND, done, environment, refused
+from tiny import COMMAND, done, environment, refused, write
 
 DEFINITION = """\
     io.k8s.cli.setters.{name}:
@@ -72,8 +72,7 @@ def test_what_was_set_can_be_set_elsewhere(package: Path) -> None:
 
 def test_one_name_with_two_values_is_refused(package: Path) -> None:
     other = package.parent / "other"
-    other.mkdir()
-    (other / "Krmfile").write_text(HEAD + DEFINITION.format(name="A"))
+    write(other / "Krmfile", HEAD + DEFINITION.format(name="A"))
     (other / "x.yaml").write_text('a: "" # {"$openapi":"A"}\n')
     done("set", package.parent, "A=1", "-R")
     assert values(package.parent) == 'A: "1"\n'

@@ -28,8 +28,7 @@ def agrees(kustomize5: Kustomize, tmp_path: Path) -> Callable[..., list[dict[str
         tiny.write(tmp_path / "use/kustomization.yaml", "resources: [a.yaml]\ncomponents: [add]\n")
         tiny.write(tmp_path / "use/a.yaml", OBJECTS)
         tiny.write(tmp_path / "use/add/kustomization.yaml", HEADER + component)
-        for name, text in files.items():
-            tiny.write(tmp_path / "use/add" / f"{name}.yaml", text)
+        tiny.write_all(tmp_path / "use/add", {f"{name}.yaml": text for name, text in files.items()})
         return both.built(kustomize5, tmp_path / "use")
 
     return judge

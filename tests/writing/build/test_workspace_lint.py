@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 import tiny
+from writing.source.libraries import COMPONENT
 
 CM = "bases/one/cm.yaml"
 
@@ -61,6 +62,16 @@ def test_what_does_not_compose_is_found_with_all_else(root: Path) -> None:
     tiny.replace(root / CM, "  labels: {app.kubernetes.io/name: x}\n", "")
     rules = [line.rpartition("[")[2].partition("]")[0] for line in linted(root) if "composed:" not in line]
     assert rules == ["no-labels", "does-not-compose"]
+
+
+def test_a_config_map_is_one_that_programs_make(root: Path) -> None:
+    generator = f"# Runs.\n{COMPONENT}configMapGenerator: [{{name: programs, files: [run.sh]}}]\n"
+    tiny.write_all(root / "overlays/programs/s", {"kustomization.yaml": generator, "run.sh": "exec train\n"})
+    tiny.replace(root / "packages/p/package.yaml", "base: one", "base: one, programs: [s]")
+    for name, is_there in {"program": False, "programs": True}.items():
+        volumes = f"    spec:\n      volumes: [{{name: v, configMap: {{name: {name}}}}}]\n"
+        tiny.write(root / CM, tiny.POD.replace("    spec:\n", volumes))
+        assert any("[dangling-reference]" in line for line in linted(root, "p")) is not is_there
 
 
 @pytest.mark.parametrize(

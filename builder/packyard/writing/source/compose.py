@@ -20,7 +20,7 @@ from packyard.core.yaml import aliases
 from packyard.core.yaml.node import MappingNode, Source
 from packyard.core.yaml.sources import Sources
 from packyard.core.yaml.values import quoted, to_value
-from packyard.using.kustomize import idle, reader
+from packyard.using.kustomize import idle, reader, selector
 from packyard.using.kustomize.accumulate import SourceObject, accumulate, file_names, is_same
 from packyard.using.kustomize.idle import Idle
 from packyard.using.kustomize.part import KrmfileData, Part, first_sentence
@@ -200,9 +200,23 @@ def _objects(
     own: list[Idle] = []
     added = Part(package.folder, patches=use_case.patches, pods=use_case.pods)
     objects = accumulate(added, [item.copy() for item in items], own)
-    refuse(idle.problems(idle.join(own), f"the use case {use_case.path}", sources))
+    refuse(_idle(use_case, idle.join(own), [item.root for item in objects]))
     refuse(_misnamed(use_case, objects))
     return [item for item in objects if not item.is_local], list(nothing)
+
+
+def _idle(use_case: UseCase, nothing: Idle, roots: Sequence[MappingNode]) -> Iterator[Problem]:
+    """Find the patches of a package that reach nothing in a use case: each has to, in each that lists it."""
+    missing = f"the patch changes nothing in the use case {use_case.path}"
+    for change in use_case.patches:
+        if change.target and nothing[change.key]:
+            target, hint = change.entry.get("target") or change.entry, selector.near(change.target, roots)[1]
+            yield target.problem(f"{missing}: it is for {change.key[2]}", hint)
+    for patch in use_case.pods:
+        idle_keys = (number for number, key in enumerate(patch.keys) if nothing[key])
+        for place, why, hint in dict.fromkeys(patch.misfit(number, roots) for number in idle_keys):
+            problem = place.problem("") if place else Problem("", file=patch.file, line=patch.line)
+            yield problem._replace(message=f"{missing}: {why}", hint=hint)
 
 
 def _purpose(use_case: UseCase, used: Sequence[Part]) -> str:
