@@ -273,12 +273,15 @@ def _check_values(package: Package, use_cases: Sequence[Composed]) -> None:
     used = {(line, name) for item, line, name in given if item.words.is_used(name)}
     unknown = {(line, name) for _, line, name in given if line} - used
     known = {name for item in use_cases for name in item.words.known}
+    bound = {name for item in use_cases for name in item.words.known if item.words.is_used(name)}
     refuse(
         Problem(
             f"setters.{name}: no field of its use cases has this setter",
             file=package.file,
             line=line,
-            hint=suggest(name, known),
+            hint=f'write # {{"$openapi":"{name}"}} behind the value in your patch'
+            if name in known
+            else suggest(name, bound),
         )
         for line, name in sorted(unknown)
     )
