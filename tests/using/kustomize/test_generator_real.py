@@ -46,7 +46,7 @@ def test_files_of_variables_are_read_as_kustomize_reads_them(kustomize5: Kustomi
 @pytest.mark.parametrize(
     ("files", "flag", "message"),
     [
-        ("other.sh", "true", "files: no file 'other.sh' here"),
+        ("other.sh", "true", "files: no file 'other.sh'"),
         ("", "true", "files: is missing"),
     ],
 )
