@@ -163,7 +163,7 @@ def suggest(name: str, names: Iterable[str]) -> str:
     Names that begin so come first, then one that is spelled nearly so, then those of which it is a part, as ``nfs`` is
     of ``user-mounted-nfs``.
     """
-    choices: Sequence[str] = sorted(choice for choice in names if len(choice) < _LONG)
+    choices: Sequence[str] = sorted(choice for choice in names if len(choice) < _LONG and choice != name)
     if len(name) >= _LONG:
         return ""
     folded, is_long = name.casefold(), len(name.strip("-")) >= _SHORTEST

@@ -104,9 +104,7 @@ def pods(root: Path, use_case: str) -> list[dict[str, Any]]:
 
 def built(made: ComposedPackage, folder: Path, kind: str, kustomize: Kustomize) -> str:
     """Return what kustomize builds of a use case of a kind with the option ``o``, as a user adds it."""
-    for path, data in made.files.items():
-        (folder / path).parent.mkdir(parents=True, exist_ok=True)
-        (folder / path).write_bytes(data)
+    tiny.write_all(folder, made.files)
     tiny.write(folder / "user/kustomization.yaml", f"resources: [../{kind}/claim]\ncomponents: [../options/o]\n")
     return kustomize.done("build", folder / "user")
 

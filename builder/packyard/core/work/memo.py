@@ -13,7 +13,7 @@ from typing import Any, TypeVar
 
 Made = TypeVar("Made")
 
-LIMIT = 4096
+LIMIT = 1024
 
 
 class Memo:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from packyard.core.errors import InputError, Problem, suggest
 from packyard.core.yaml.document import only
 from packyard.core.yaml.node import MappingNode, Node, Scalar, SequenceNode
+from packyard.core.yaml.values import is_null
 
 if TYPE_CHECKING:
     from packyard.core.yaml.sources import Sources
@@ -55,9 +56,9 @@ class Fields:
             return False
         return True
 
-    def find_file(self, node: Node, key: str, folder: str, sources: "Sources") -> str | None:
-        """Return the path of a file that a scalar names from a folder, or note why there is none."""
-        name = node.value if isinstance(node, Scalar) else ""
+    def find_file(self, node: Node, key: str, folder: str, sources: "Sources", name: str = "") -> str | None:
+        """Return the path of a file that a scalar (or a ``name`` in it) says from a folder, or note why not."""
+        name = name or (node.value if isinstance(node, Scalar) else "")
         path = join(folder, name)
         if not self.reach(node, key, name, path, sources):
             return None
@@ -105,9 +106,9 @@ class Fields:
         return texts
 
     def items(self, key: str) -> list[Node]:
-        """Ask for a list; a missing one is empty."""
+        """Ask for a list; one that is missing or null is empty."""
         node = self.anything(key)
-        if node is None:
+        if node is None or is_null(node):
             return []
         if not isinstance(node, SequenceNode):
             self.fault(node, key, "must be a list")

@@ -61,6 +61,8 @@ class Sources:
     ``libraries`` are the folders of libraries by their places, ``libraries/NAME``.
     """
 
+    whose = "workspace"
+
     def __init__(self, root_dir: Path, memo: Memo | None = None, libraries: Mapping[str, Path] = _ALONE) -> None:
         self.root_dir = root_dir
         self.memo = Memo() if memo is None else memo
@@ -155,7 +157,7 @@ class Sources:
             raise InputError(Problem("no file has such a name", file=self.shown(path)))
         tree, rest = self._tree(path)
         if leads := tree.outside(rest):
-            whose = f"library {posixpath.basename(tree.place)}" if tree.place else "workspace"
+            whose = f"library {posixpath.basename(tree.place)}" if tree.place else self.whose
             raise InputError(Problem(f"leads to {leads}, outside of the {whose}", file=self.shown(path)))
         return tree, rest
 

@@ -33,7 +33,7 @@ class Program:
         Raises `InputError` with the program's words where it refuses, or before it is started where it would read too
         much, `UnavailableError` where it does not run or does not end.
         """
-        list(directories.folders(directory, directories.budget(directory)))
+        list(directories.folders(directory))
         command = [str(self.file.absolute()), self.verb, str(directory.absolute())]
         try:
             with tempfile.TemporaryDirectory(prefix="packyard-") as empty:
