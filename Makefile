@@ -109,7 +109,7 @@ bare: $(TEST) dist  #- install the wheel alone, and do with it what the README a
 	rm -rf .bare && $(PYTHON) -m venv .bare && .bare/bin/python -m $(INSTALL) dist/*.whl
 	$(PYTHON) tests/programs.py .bare/programs
 	env -i HOME="$(CURDIR)/.bare" LANG=C.UTF-8 PATH="$(CURDIR)/.bare/bin:$(CURDIR)/.bare/programs" sh tests/bare.sh
-	PACKYARD_INSTALLED="$(CURDIR)/.bare/bin/packyard" $(PYTEST) -n $(CPUS) --part bare
+	PACKYARD_INSTALLED="$(CURDIR)/.bare/bin/packyard" $(PYTEST) -n $(CPUS) --part bare tests/documents
 
 fuzz: .venv/.nightly  #- run the property tests and generators at length (FUZZ=N examples each)
 	PACKYARD_FUZZ=$(FUZZ) $(BIN)/pytest --dist loadgroup -n $(JOBS) --part all $$($(SAMPLED)) $(ARGS)

@@ -280,8 +280,7 @@ def bundle(seed: int, folder: Path) -> str:
     except InputError:  # a name that no bundle may have
         data = build(described, []).data
     release = folder / "ch/1.0"
-    release.mkdir(parents=True)
-    (release / "p.tar.gz").write_bytes(data)
+    tiny.write(release / "p.tar.gz", data)
     (release / "p.tar.gz.sha256").write_text(f"{hashlib.sha256(data).hexdigest()}  p.tar.gz\n")
     return "; ".join(said)
 

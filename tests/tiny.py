@@ -153,8 +153,7 @@ POD = text("pod.yaml")
 
 def workspace(folder: Path) -> Path:
     """Write it."""
-    for path, text in FILES.items():
-        write(folder / path, text)
+    write_all(folder, FILES)
     return folder
 
 
@@ -165,16 +164,16 @@ def another(root: Path, name: str) -> None:
     replace(folder / "package.yaml", "base: one", f"base: one, patches: [{patch}]")
 
 
-def write(file: Path, text: str) -> None:
+def write(file: Path, content: str | bytes) -> None:
     """Write a file, and the folders above it."""
     file.parent.mkdir(parents=True, exist_ok=True)
-    file.write_text(text)
+    file.write_bytes(content.encode() if isinstance(content, str) else content)
 
 
-def write_all(folder: Path, files: Mapping[str, str]) -> None:
+def write_all(folder: Path, files: Mapping[str, str] | Mapping[str, bytes]) -> None:
     """Write files by their paths below a folder."""
-    for path, text in files.items():
-        write(folder / path, text)
+    for path, content in files.items():
+        write(folder / path, content)
 
 
 def script(file: Path, text: str) -> Path:

@@ -17,6 +17,7 @@ import pytest
 import yaml
 
 import real
+import tiny
 from catalogue.pods import as_pods
 from packyard.core.kubernetes import requirements
 from packyard.core.kubernetes.pod_security import LEVELS
@@ -92,10 +93,7 @@ class Directory:
         """
         found = {**self.files, **{f"../{OPTIONS}/{path}": data for path, data in self._options_to_try.items()}}
         found.update({f"../{PROGRAMS}/{path}": data for path, data in self.programs.items()})
-        for path, data in found.items():
-            file = folder / "use-case" / path
-            file.parent.mkdir(parents=True, exist_ok=True)
-            file.write_bytes(data)
+        tiny.write_all(folder / "use-case", found)
         components = [*(f"../{PROGRAMS}/{each}" for each in self._program_names()), *fields.get("components", ())]
         fields = {**self._kustomization, **fields, "components": components}
         (folder / "use-case/kustomization.yaml").write_text(yaml.dump(fields, Dumper=yaml.CSafeDumper))
@@ -212,15 +210,13 @@ def composed(package: Package, use_case: UseCase) -> Composed:
 
 def composed_package(package: Package) -> ComposedPackage:
     """Return a package as it is composed, once for all tests."""
-    if package.name not in _COMPOSED:
-        _COMPOSED[package.name] = _compose(package.name)
-    return _COMPOSED[package.name]
+    return _compose(package.name)
 
 
-_COMPOSED: dict[str, ComposedPackage] = {}
 _MEMO = Memo()
 
 
+@cache
 def _compose(name: str) -> ComposedPackage:
     here = workspace.read(real.REPOSITORY, _MEMO)
     return compose(here, packages.read(here, name))

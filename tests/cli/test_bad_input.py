@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from tiny import TREES, done, replace
+from tiny import TREES, done, replace, write
 from using.commands import refused
 
 
@@ -27,8 +27,7 @@ def built(workspace: Path, tmp_path: Path) -> Path:
 
 
 def test_an_output_directory_that_holds_something_else(built: Path, workspace: Path, tmp_path: Path) -> None:
-    (tmp_path / "out" / "bert").mkdir(parents=True)
-    (tmp_path / "out" / "bert" / "thesis.txt").write_text("years of work")
+    write(tmp_path / "out/bert/thesis.txt", "years of work")
     replace(built / "job.yaml", "bert:1", "bert:2")
     for out, says in (
         ("out", r"out/bert: is not what packyard built: .*packyard\.json: no such file \(choose another --to"),

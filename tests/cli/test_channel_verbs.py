@@ -10,7 +10,7 @@ import pytest
 
 from packyard.sharing.stores import open_store
 from sharing.examples import bundle, list_otherwise, publish
-from tiny import done, packyard
+from tiny import done, packyard, write
 
 UNSIGNED = "not signed: nobody can tell who published it\n"
 
@@ -98,8 +98,7 @@ def test_checks_a_channel_and_makes_its_index_again(channel: Path) -> None:
     ids=lambda words: words[0],
 )
 def test_a_folder_that_is_no_channel_is_refused_and_stays_as_it_is(words: tuple[str, ...], tmp_path: Path) -> None:
-    (tmp_path / "folder").mkdir()
-    (tmp_path / "folder" / "thesis.txt").write_text("years of work")
+    write(tmp_path / "folder/thesis.txt", "years of work")
     for name in ("folder", "missing"):
         here = [{"CHANNEL": str(tmp_path / name), "TO": str(tmp_path / "to")}.get(word, word) for word in words]
         process = packyard(*here)

@@ -140,8 +140,7 @@ def test_names_what_breaks_in_a_library(tmp_path: Path) -> None:
 )
 def test_says_what_cannot_be_compared(channel: Path, tmp_path: Path, words: list[str], says: str) -> None:
     here = tmp_path / "here"
-    here.mkdir()
-    (here / "broken.tar.gz").write_bytes(b"x")
+    tiny.write(here / "broken.tar.gz", b"x")
     (here / "passwd").symlink_to("/etc/passwd")
     found = packyard("diff", *words, "--from", channel, cwd=here)
     assert (found.returncode in (1, 2), found.stdout) == (True, "")

@@ -13,7 +13,7 @@ import pytest
 from packyard.core.bundle import lock
 from packyard.sharing.stores.directory import DirectoryStore
 from sharing.examples import bundle, publish
-from tiny import done, packyard
+from tiny import done, packyard, write
 
 #: What makes bundles, and the libraries that it needs.
 MAKERS = (
@@ -61,8 +61,7 @@ def refused(*words: object, says: str, cwd: Path | None = None) -> None:
 def test_says_which_version_of_which_channel_it_is_and_why(
     channel: Path, home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    (home / "CONFIG/packyard").mkdir(parents=True)
-    (home / "CONFIG/packyard/config.yaml").write_text(f"channel: {channel}\n")
+    write(home / "CONFIG/packyard/config.yaml", f"channel: {channel}\n")
     process = packyard("get", "bert@^1", "--to", tmp_path / "1")
     origin = rf"{home}/CONFIG/packyard/config\.yaml"
     assert re.match(rf"bert@1\.1 from {channel} \({origin}\), the highest of 2 in \^1\n", process.stderr)

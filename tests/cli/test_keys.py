@@ -179,8 +179,7 @@ def test_the_passphrase_is_asked_twice_on_a_terminal_and_not_shown(
 
 
 def test_config_sets_a_value_and_leaves_the_other_lines(config: Path) -> None:
-    config.mkdir(parents=True)
-    (config / "config.yaml").write_text("# ours\n")
+    tiny.write(config / "config.yaml", "# ours\n")
     for value in ("https://a.example", "s3://b/c"):
         assert value in done("config", "set", "channel", value)
     written = (config / "config.yaml").read_text()

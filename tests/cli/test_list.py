@@ -12,7 +12,7 @@ from packyard.core.digest import Digest
 from packyard.sharing import stores
 from packyard.sharing.entry import IndexEntry
 from sharing.examples import add_to_index
-from tiny import done, packyard
+from tiny import done, packyard, write
 
 DIGEST = Digest.of(b"")
 MODELS = {
@@ -80,8 +80,7 @@ def test_all_verbs_look_in_one_order_and_say_where(tmp_path: Path, monkeypatch: 
     add_to_index(stores.open_store(str(channel)), entries)
     monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
     assert "from the packages that packyard carries" in packyard("list").stderr
-    (tmp_path / "config/packyard").mkdir(parents=True)
-    (tmp_path / "config/packyard/config.yaml").write_text(f"channel: {channel}\n")
+    write(tmp_path / "config/packyard/config.yaml", f"channel: {channel}\n")
     found = packyard("list", "-o", "json")
     assert [each["name"] for each in json.loads(found.stdout)] == sorted(MODELS)
     unsigned = "not signed: nobody can tell who published it"

@@ -29,8 +29,7 @@ CM = 'apiVersion: v1\nkind: ConfigMap\nmetadata: {name: x}\ndata: {b: "1"}\na: 1
 @pytest.fixture
 def package(tmp_path: Path) -> Path:
     root = tmp_path / "pkg"
-    root.mkdir()
-    (root / "Krmfile").write_text(KRMFILE)
+    tiny.write(root / "Krmfile", KRMFILE)
     (root / "cm.yaml").write_text(CM)
     (root / "kustomization.yaml").write_text("resources: [cm.yaml]\n")
     return root
@@ -75,9 +74,7 @@ def test_quiet_leaves_results_and_problems(package: Path, place: str) -> None:
 
 @pytest.mark.usefixtures("package")
 def test_verbose_says_programs_as_they_come(tmp_path: Path) -> None:
-    (tmp_path / "bin").mkdir()
-    (tmp_path / "bin" / "kustomize").write_text("#!/bin/sh\necho 'kind: X'\n")
-    (tmp_path / "bin" / "kustomize").chmod(0o755)
+    tiny.script(tmp_path / "bin/kustomize", "echo 'kind: X'")
     process = packyard("render", "pkg", "-v", cwd=tmp_path, PATH=f"{tmp_path / 'bin'}:{os.environ['PATH']}")
     assert re.search(r"^runs \S+kustomize build", process.stderr, re.MULTILINE)
 

@@ -16,7 +16,7 @@ from packyard.cli import declare
 from packyard.cli.verbs import VERBS
 from packyard.core.errors import suggest
 from running import suggested
-from tiny import packyard, refused
+from tiny import packyard, refused, write
 from using.options import optioned
 
 
@@ -217,10 +217,8 @@ def test_an_empty_folder_is_told_without_the_words_of_kustomize(tmp_path: Path) 
 
 def test_half_a_use_case_is_told_what_it_lacks_and_not_to_type_the_same_again(tmp_path: Path) -> None:
     plain, bare = tmp_path / "my app", tmp_path / "bare"
-    plain.mkdir()
-    (plain / "kustomization.yaml").write_text("resources: []\n")
-    bare.mkdir()
-    (bare / "Krmfile").write_text("openAPI: {definitions: {}}\n")
+    write(plain / "kustomization.yaml", "resources: []\n")
+    write(bare / "Krmfile", "openAPI: {definitions: {}}\n")
     for words in (("setters", plain.name), ("set", plain.name, "A=1"), ("explain", plain.name, "A")):
         said = packyard(*words, cwd=tmp_path).stderr
         assert said.startswith("error: my app: has no Krmfile (packyard cfg init 'my app' makes one, "), said
@@ -256,8 +254,7 @@ def test_half_a_use_case_is_told_what_it_lacks_and_not_to_type_the_same_again(tm
 )
 def test_a_folder_with_a_blank_is_quoted_in_what_to_type(tmp_path: Path, words: str, typed: str) -> None:
     folder = tmp_path / "my app"
-    folder.mkdir()
-    (folder / "kustomization.yaml").write_text("resources: [r.yaml]\n")
+    write(folder / "kustomization.yaml", "resources: [r.yaml]\n")
     (folder / "r.yaml").write_text('a: x # {"$openapi":"A"}\nb: 1 # {"$openapi":"B"}\nc: v1 # {"$openapi":"MADE"}\n')
     (folder / "Krmfile").write_text(
         "openAPI:\n  definitions:\n"

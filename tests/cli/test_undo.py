@@ -30,11 +30,10 @@ COMMANDS = {
 @pytest.fixture
 def package(tmp_path: Path) -> Path:
     root = tmp_path / "package"
-    for folder in ("", "sub", "empty"):
-        (root / folder).mkdir(parents=True)
     simple = KRMFILE.split("    io.k8s.cli.substitutions")[0]
-    for path, text in (("Krmfile", KRMFILE), ("r.yaml", RESOURCE), ("sub/Krmfile", simple), ("sub/r.yaml", RESOURCE)):
-        (root / path).write_bytes(text.encode())
+    files = {"Krmfile": KRMFILE, "r.yaml": RESOURCE, "sub/Krmfile": simple, "sub/r.yaml": RESOURCE}
+    tiny.write_all(root, files)
+    (root / "empty").mkdir()
     return root
 
 
@@ -53,7 +52,7 @@ def test_undo_restores_the_bytes_before_a_cfg_command_but_of_no_file_that_was_ch
     changed = next(path for path, data in after.items() if data != before.get(path))
     (package / changed).write_text("mine: 1\n", "utf-8")
     after = reading.files(package)
-    assert re.search(rf"{re.escape(changed)}(:\d+)?: was changed since", refused("undo", cwd=package))
+    assert re.search(rf"{re.escape(changed)}(:\d+)?: was changed since in the same lines", refused("undo", cwd=package))
     assert reading.files(package) == after
 
 
@@ -119,9 +118,9 @@ def test_an_older_change_than_the_last_is_undone_only_where_somebody_says_so(pac
 
 
 def test_of_several_packages_none_is_undone_unasked(tmp_path: Path) -> None:
-    for name in ("one", "two"):
+    for name in ("two", "one"):
         optioned.package(tmp_path / name)
-    done("set", tmp_path / "one/tiny-k8s" / optioned.MULTI, "WORKERS=3")
+        done("set", tmp_path / name / "tiny-k8s" / optioned.MULTI, "WORKERS=3")
     said = refused("undo", cwd=tmp_path)
     assert "of several packages here one/tiny-k8s was changed last, by WORKERS=3" in said
     done("undo", "--yes", cwd=tmp_path)
@@ -132,6 +131,38 @@ def test_of_a_package_that_is_gone_nothing_is_undone(package: Path, tmp_path: Pa
     shutil.rmtree(package)
     says = "error: package: is gone, so n=b cannot be undone (packyard undo DIR"
     assert refused("undo", cwd=tmp_path).startswith(says)
+
+
+def test_a_folder_that_was_moved_keeps_its_history_and_another_one_in_its_place_does_not_get_it(
+    package: Path, tmp_path: Path
+) -> None:
+    shipped, moved = shutil.copytree(package, tmp_path / "shipped"), tmp_path / "moved"
+    for value in ("b", "c"):
+        done("set", package, f"n={value}")
+    after = reading.files(package)
+    package.rename(moved)
+    titles = [row["title"] for row in json.loads(done("undo", moved, "--list", "-o", "json"))]
+    assert titles == ["n=c", "n=b"]
+    done("undo", moved)
+    done("undo", moved, "--redo")
+    assert reading.files(moved) == after
+    shutil.copytree(shipped, package)
+    file = package / "r.yaml"
+    file.write_bytes(file.read_bytes().replace(b"b: v", b"b: of another version"))
+    before = reading.files(package)
+    assert "nothing to undo" in packyard("undo", package, "--list").stderr
+    assert "was changed since in the same lines, or is another package's now" in refused("undo", package)
+    assert reading.files(package) == before
+
+
+def test_undo_looks_for_no_packages_in_what_may_be_the_root_of_all(package: Path, tmp_path: Path) -> None:
+    before = reading.files(package)
+    (tmp_path / "more").mkdir()
+    for number in range(10_001):
+        (tmp_path / f"more/{number}").mkdir()
+    done("set", package, "n=b")
+    done("undo", tmp_path)
+    assert reading.files(package) == before
 
 
 def test_the_title_of_a_change_has_what_was_set_alone(package: Path) -> None:

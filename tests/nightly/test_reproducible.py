@@ -18,7 +18,7 @@ import pytest
 import real
 from packyard.writing.source import workspace
 from sample import SEED, WHOLE, some
-from tiny import SOURCE_ROOT
+from tiny import SOURCE_ROOT, write
 
 pytestmark = pytest.mark.nightly
 
@@ -159,8 +159,7 @@ def test_the_same_bytes_from_files_of_another_time(
 
 
 def test_the_same_bytes_at_another_time(checkout: Path, names: list[str], expected: Built, tmp_path: Path) -> None:
-    (tmp_path / "clock").mkdir()
-    (tmp_path / "clock" / "sitecustomize.py").write_text(WRONG_CLOCK)
+    write(tmp_path / "clock/sitecustomize.py", WRONG_CLOCK)
     python_path = f"{tmp_path / 'clock'}{os.pathsep}{checkout / 'builder'}"
     asked = subprocess.check_output(
         [sys.executable, "-c", "import time; print(time.time())"], env={**os.environ, "PYTHONPATH": python_path}

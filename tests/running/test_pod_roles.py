@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from packyard.running.runs import roles
+from packyard.running.runs import roles, workloads
 from packyard.running.runs.roles import Role
+from running import made
 
 Object = dict[str, Any]
 PODS = {"template": {"spec": {"containers": [{"name": "a"}]}}}
@@ -50,9 +51,14 @@ def test_a_pod_of_a_deployment_has_its_replica_set_for_owner() -> None:
     assert [roles.of_pod(each, deployment, known) for each in (owned, other)] == [("run", None), None]
 
 
-def test_a_second_try_of_a_step_is_the_same_role() -> None:
+def test_tries_of_a_step_are_one_role_and_count_but_for_those_that_failed() -> None:
     workflow = item("Workflow", "argoproj.io/v1alpha1")
-    for node in ("run[0].train(1)", "run[0].train", "run.train(0)"):
+    objects = {("argoproj.io", "Workflow", "run"): workflow}
+    tries = {"run[0].train(1)": "Running", "run[0].train": "Failed", "run.train(0)": "Succeeded"}
+    for number, (node, phase) in enumerate(tries.items()):
         step = pod({"workflows.argoproj.io/workflow": "run"})
-        step["metadata"]["annotations"] = {"workflows.argoproj.io/node-name": node}
-        assert roles.of_pod(step, workflow, []) == ("train", None)
+        step["metadata"] |= {"name": str(number), "annotations": {"workflows.argoproj.io/node-name": node}}
+        objects["", "Pod", str(number)] = {**step, "status": {"phase": phase}}
+    (workload,) = workloads.find(made.record("run", [workflow], "ml"), objects)
+    assert workload.roles == [Role("train", 2, 2)]
+    assert [each.state for each in workload.pods] == ["running", "failed", "done"]

@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 import faults
+import tiny
 from packyard.core.digest import Digest
 from packyard.core.errors import ConflictError, InputError, IntegrityError, UnavailableError
 from packyard.sharing.stores.directory import DirectoryStore
@@ -106,8 +107,7 @@ def outside(tmp_path: Path) -> dict[str, bytes | None]:
     ],
 )
 def test_no_link_leads_out_of_the_directory(tmp_path: Path, link: str, target: str) -> None:
-    (tmp_path / "outside").mkdir()
-    (tmp_path / "outside" / "file").write_bytes(b"secret")
+    tiny.write(tmp_path / "outside/file", b"secret")
     (tmp_path / "channel").mkdir()
     store = DirectoryStore(tmp_path / "channel")
     if "/" in link:
@@ -131,8 +131,7 @@ def test_no_link_leads_out_of_the_directory(tmp_path: Path, link: str, target: s
 
 
 def test_a_channel_may_itself_be_a_link_and_have_links_inside(tmp_path: Path) -> None:
-    (tmp_path / "real" / "1.0").mkdir(parents=True)
-    (tmp_path / "real" / "1.0" / "a").write_bytes(b"1")
+    tiny.write(tmp_path / "real/1.0/a", b"1")
     (tmp_path / "real" / "1").symlink_to("1.0")
     (tmp_path / "channel").symlink_to("real")
     assert DirectoryStore(tmp_path / "channel").get("1/a") == b"1"

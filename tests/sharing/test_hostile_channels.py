@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 from sharing.hostile import BUNDLES, Grammar
-from tiny import environment
+from tiny import environment, write
 
 FUZZ = int(os.environ.get("PACKYARD_FUZZ", "0"))
 CASES = max(150, FUZZ // 250) if FUZZ else 8
@@ -95,8 +95,7 @@ def words(grammar: Grammar, channel: object, into: Path) -> list[object]:
 @pytest.mark.parametrize("seed", range(CASES))
 def test_a_folder_that_harms_is_read_or_refused(seed: int, tmp_path: Path) -> None:
     grammar, channel, into = Grammar(seed), tmp_path / "channel", tmp_path / "into"
-    (tmp_path / "outside").mkdir()
-    (tmp_path / "outside" / "secret").write_bytes(b"secret")
+    write(tmp_path / "outside/secret", b"secret")
     grammar.channel(channel, tmp_path / "outside")
     before = state(tmp_path, without=into)
     chosen = words(grammar, channel, into)

@@ -195,9 +195,9 @@ BERT = bundle()
 MANIFEST = json.dumps(DOCUMENT).encode()
 
 
-def log_in(folder: Path, server: str) -> None:
+def log_in(folder: Path, server: str, **entry: str) -> None:
     host = server.partition("//")[2]
-    (folder / "config.json").write_text(json.dumps({"auths": {host: auth()}}))
+    (folder / "config.json").write_text(json.dumps({"auths": {host: entry or auth()}}))
 
 
 def wants(challenge: bytes) -> bytes:
@@ -265,9 +265,15 @@ def test_a_password_goes_to_the_token_server_that_the_registry_names_and_only_a_
         with answering(registry(challenge)) as server:
             log_in(tmp_path, server.address)
             assert oci(server).get(KEY) == BODY
+            log_in(tmp_path, server.address, identitytoken="s3cr+t")
+            assert oci(server).get(KEY) == BODY
     assert set(authorized(server)) == {b"Authorization: Bearer t0ken"}
     assert authorized(issuer) == [b"Authorization: Basic " + base64.b64encode(b"ada:s3cr:t")]
-    assert b"GET /t?a=b&service=a+b&scope=repository%3Am%2Fbert%3Apull " in issuer.requests[0]
+    named = b"service=a+b&scope=repository%3Am%2Fbert%3Apull"
+    assert b"GET /t?a=b&" + named + b" " in issuer.requests[0]
+    form = b"grant_type=refresh_token&refresh_token=s3cr%2Bt&client_id=packyard&" + named
+    assert issuer.requests[-1].startswith(b"POST /t?a=b ")
+    assert issuer.requests[-1].endswith(form)
 
 
 def test_a_token_that_is_over_is_renewed() -> None:

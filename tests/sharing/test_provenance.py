@@ -14,8 +14,6 @@ from typing import Any
 import pytest
 from cryptography.hazmat.primitives.asymmetric.ec import SECP256R1, generate_private_key
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
-from securesystemslib.dsse import Envelope
-from sigstore_models.bundle.v1 import Bundle as SigstoreBundle
 
 from packyard import __version__
 from packyard.core.bundle import Bundle, record
@@ -229,6 +227,9 @@ def test_another_sbom_than_the_one_of_the_provenance_is_refused() -> None:
 
 
 def test_the_bundle_is_one_that_sigstore_reads_and_its_envelope_is_signed() -> None:
+    from securesystemslib.dsse import Envelope  # imports boto3
+    from sigstore_models.bundle.v1 import Bundle as SigstoreBundle
+
     SigstoreBundle.from_json(SIGNED)
     signed = json.loads(SIGNED)["dsseEnvelope"]
     (signature,) = signed["signatures"]  # sigstore-go demands one, and takes an id for one of another kind

@@ -72,6 +72,9 @@ _inference = _modules(
     *("gateway-api-inference-extension", f"{_SIGS}/gateway-api-inference-extension", _BASES),
     *("inference.networking.k8s.io", "inferencepools"),
 )
+_kuberay = _modules(
+    *("kuberay", "github.com/ray-project/kuberay/ray-operator", _BASES, "ray.io", "rayclusters rayjobs rayservices"),
+)
 _prometheus = _modules(
     *("prometheus-operator", "github.com/prometheus-operator/prometheus-operator", "example/prometheus-operator-crd"),
     *("monitoring.coreos.com", "podmonitors"),
@@ -109,6 +112,9 @@ MODULES = (
     _gateway("v1.4.0", "h1:ZwlNM6zOHq0h3WUX2gfByPs2yAEsy/EenYJB78jpQfQ="),
     _inference("v1.1.0", "h1:MqRYk+3LNUWB0MbTgTZVhmJGNDTvm8l3ze4MOlzR7MU="),
     _inference("v1.6.0", "h1:cjtwMJYcTnLXBYE5ffR1/hHhn7U1aIFfe2RITYmOXVA="),
+    _kuberay("v1.4.2", "h1:A4tGzbIky8sInAUxZBdBb+rrpZ7fbqoxdsOtm559Zqg="),
+    _kuberay("v1.5.1", "h1:7FJYmB8oM+cnjv1VYCj/TfzRZG4XHvvt5Ayn5pZ5A1c="),
+    _kuberay("v1.6.0", "h1:1hs7Di2U/vm09ot7MIU8jUqEo7gHDc4gkbv1eFvqCsQ="),
     _prometheus("v0.85.0", "h1:M5xLCLEoaW2IJfnuCwFzzpL+jSVQu3KGT84Pye+fW8s="),
 )
 

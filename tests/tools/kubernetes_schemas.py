@@ -36,7 +36,7 @@ _DROPPED |= {"x-kubernetes-patch-strategy", "x-kubernetes-unions"}
 
 Schema = dict[str, Any]
 
-_RULES: dict[str, Schema] = yaml.safe_load(Path(__file__).with_name("kubernetes_rules.yaml").read_bytes())
+_RULES: dict[str, Schema] = yaml.load(Path(__file__).with_name("kubernetes_rules.yaml").read_bytes(), yaml.CSafeLoader)
 _SHORT = re.compile(r"^io\.k8s\.(api|apimachinery\.pkg\.apis)\.")
 
 

@@ -15,7 +15,7 @@ from packyard.core.bundle.archive import Member
 from packyard.core.bundle.bundle import build
 from packyard.sharing.web import page, readme
 from packyard.sharing.web.serve import server
-from tiny import done, packyard
+from tiny import done, packyard, write_all
 from web.pages import CASE, SETTERS, Read, channel, package, written
 
 EVIL = "\"'><script>alert(1)</script><img src=x onerror=alert(1)>\u202e{{ 7 * 7 }}</title></code>"
@@ -225,9 +225,7 @@ def test_what_cannot_be_is_refused_with_a_way_on(zoo: Path, words: list[str], pr
 
 def test_a_look_answers_by_its_own_names_alone(tmp_path: Path) -> None:
     """Else a page of another host, whose name leads here, would read a channel that only its owner may."""
-    for name, text in {page.INDEX: "list", page.MISSING: "missing 100%", "web/page.js": "code"}.items():
-        (tmp_path / name).parent.mkdir(exist_ok=True)
-        (tmp_path / name).write_text(text)
+    write_all(tmp_path, {page.INDEX: "list", page.MISSING: "missing 100%", "web/page.js": "code"})
     serving = server(tmp_path)
     with real.answering(serving):
         for host, path, status, body in (

@@ -67,8 +67,6 @@ def data(objects: Sequence[Object], kind: str, reference: Mapping[str, Any]) -> 
     named = [item for item in objects if (item["kind"], item["metadata"]["name"]) == (kind, name)]
     assert named or reference.get("optional"), f"there is no {kind} {name}"
     (item,) = named[-1:] or [{}]
-    coded = item.get("binaryData" if kind == "ConfigMap" else "data") or {}
-    plain = item.get("data" if kind == "ConfigMap" else "stringData") or {}
-    return {key: base64.b64decode(value) for key, value in coded.items()} | {
-        key: value.encode() for key, value in plain.items()
-    }
+    coded, plain = ("binaryData", "data") if kind == "ConfigMap" else ("data", "stringData")
+    decoded = {key: base64.b64decode(value) for key, value in (item.get(coded) or {}).items()}
+    return decoded | {key: value.encode() for key, value in (item.get(plain) or {}).items()}

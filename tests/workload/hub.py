@@ -83,8 +83,7 @@ class _Handler(BaseHTTPRequestHandler):
                 hub.holds[path].wait()
         data, first = hub.sent[path], int(asked.removeprefix("bytes=").partition("-")[0] or 0)
         headers = {"X-Repo-Commit": COMMIT, "ETag": f'"{_blob(hub.files[path])}"'}
-        if asked:
-            headers["Content-Range"] = f"bytes {first}-{len(data) - 1}/{len(data)}"
+        headers |= {"Content-Range": f"bytes {first}-{len(data) - 1}/{len(data)}"} if asked else {}
         self._answer(206 if asked else 200, data[first:], headers)
 
     def _answer(self, status: int, data: bytes = b"{}", headers: dict[str, str] | None = None) -> None:

@@ -23,6 +23,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
+import tiny
 from real import program
 from workload import environment, volumes
 from workload.environment import Object
@@ -174,8 +175,7 @@ class Machine:
         """Put a program at a path of the image of containers that start from now on."""
         target = self.image_dir / path.lstrip("/")
         if not target.exists() or target.read_bytes() != program:  # or else a container may be copying it now
-            target.parent.mkdir(parents=True, exist_ok=True)
-            target.write_bytes(program)
+            tiny.write(target, program)
             target.chmod(0o755)
 
     def replace(self, name: str, python: Path, *words: str) -> None:
@@ -201,8 +201,7 @@ class Machine:
                 below = Path(path).relative_to(mount["mountPath"])
                 folder = self.storage(volume) / mount.get("subPath", "") / below
                 folder.mkdir(parents=True, exist_ok=True)
-                for name, data in files.items():
-                    (folder / name).write_bytes(data)
+                tiny.write_all(folder, files)
 
     def start(self, described: Object) -> Pod:
         """Start a pod: its init containers one after the other, which have to succeed, then its containers."""
@@ -340,6 +339,10 @@ class Machine:
                     yield pod.address, domain
                     if described.get("subdomain") == name:
                         yield pod.address, f"{pod.hostname}.{domain}"
+
+
+#: Makes a machine with the objects of a namespace.
+NewMachine = Callable[[Sequence[Object]], Machine]
 
 
 @contextmanager

@@ -16,12 +16,7 @@ CONFIG = {
 }
 
 
-def tensors(size: int) -> bytes:
-    """Return a file of safetensors with one tensor of so many bytes."""
-    return named_tensors({"w": [size]})
-
-
-def named_tensors(shapes: Mapping[str, Sequence[int]]) -> bytes:
+def tensors(shapes: Mapping[str, Sequence[int]]) -> bytes:
     """Return a file of safetensors with tensors of bytes, all 0."""
     header: dict[str, object] = {"__metadata__": {}}
     end = 0
@@ -33,10 +28,8 @@ def named_tensors(shapes: Mapping[str, Sequence[int]]) -> bytes:
 
 
 _LAYER = "base_model.model.model.layers.0.self_attn.q_proj"
-#: Its files by their names.
-MODEL = {"config.json": json.dumps(CONFIG).encode(), "model.safetensors": tensors(1000)}
 #: An adapter of it in PEFT's layout.
 ADAPTER = {
     "adapter_config.json": b'{"peft_type": "LORA", "r": 8}',
-    "adapter_model.safetensors": named_tensors({f"{_LAYER}.lora_A.weight": [8, 4], f"{_LAYER}.lora_B.weight": [4, 8]}),
+    "adapter_model.safetensors": tensors({f"{_LAYER}.lora_A.weight": [8, 4], f"{_LAYER}.lora_B.weight": [4, 8]}),
 }

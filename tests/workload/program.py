@@ -10,7 +10,6 @@ import json
 import os
 import pwd
 import socket
-import sys
 import tempfile
 import time
 from pathlib import Path
@@ -22,10 +21,8 @@ ELEMENTS = 65536  # of four bytes, so that neighbors on a node hand over more th
 def record():
     folders = [os.environ.get(name) for name in ("HOME", "OUTPUT_DIR", "DATASET_DIR")]
     return {
-        "argv": sys.argv,
         "environment": dict(os.environ),
         "hostname": socket.gethostname(),
-        "cwd": str(Path.cwd()),
         "user": [os.getuid(), os.getgid(), *sorted(os.getgroups())],
         "name": user_name(),
         "writable": {folder: writable(folder) for folder in ["/", "/usr", "/tmp", *filter(None, folders)]},

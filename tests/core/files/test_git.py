@@ -28,9 +28,7 @@ def _git(folder: Path, *words: str) -> str:
 def root_dir(tmp_path: Path) -> Path:
     """Sources in a folder of a repository."""
     root = tmp_path / "repository" / "zoo"
-    for path in (*INPUTS, "notes.txt", "overlays/a b.yaml"):
-        (root / path).parent.mkdir(parents=True, exist_ok=True)
-        (root / path).write_text(path)
+    tiny.write_all(root, {path: path for path in (*INPUTS, "notes.txt", "overlays/a b.yaml")})
     (root.parent / "other").write_text("x")
     (root / ".gitignore").write_text("ignored/\n*.ignored\n")
     _git(root.parent, "init", "-q")
@@ -74,8 +72,7 @@ def test_is_dirty_where_an_input_is(root_dir: Path, change: str) -> None:
     "path", ["packages/new.yaml", "packages/q/package.yaml", "ignored/x/y.yaml", "x.ignored", "a é.yaml"]
 )
 def test_is_dirty_where_a_file_that_git_does_not_know_was_read(root_dir: Path, path: str) -> None:
-    (root_dir / path).parent.mkdir(parents=True, exist_ok=True)
-    (root_dir / path).write_text("new")
+    tiny.write(root_dir / path, "new")
     found = _find(root_dir)
     assert not found.is_dirty(INPUTS)
     assert found.is_dirty([*INPUTS, path])

@@ -12,7 +12,7 @@ from core.files.krmfiles import field_values, make_package
 from faults import Faulty, forked, recover
 from packyard.core.errors import InputError, UnavailableError
 from packyard.core.files import undo
-from packyard.core.files.steps import StepLog
+from packyard.core.files.steps import DONE, StepLog
 from packyard.using.setting import set_values
 from reading import files
 
@@ -21,10 +21,14 @@ def set_value(log: StepLog, root: Path, value: str) -> None:
     set_values(root, {"V": [value]}, log=log._replace(title=f"V={value}"))
 
 
+def replaced(_path: str, _then: bytes | None, _now: bytes | None, back: bytes | None) -> bytes | None:
+    return back
+
+
 def undone(log: StepLog, root: Path) -> str:
     """Undo a step, and return its title."""
-    step = undo.last(log, root)
-    undo.take_back(log, step, merge=lambda _path, _then, _now, back: back)
+    step = undo.last(log, DONE, root, merge=replaced)
+    undo.take_back(log, step, merge=replaced)
     return step.title
 
 

@@ -9,7 +9,11 @@ from packyard.core.kubernetes import operators, schemas
 from packyard.core.kubernetes.operators import OPERATORS, Operator
 
 #: What the modules are called of operators whose images are called otherwise.
-MODULES = {"trainer-controller-manager": "trainer", "workflow-controller": "argo-workflows"}
+MODULES = {
+    "trainer-controller-manager": "trainer",
+    "workflow-controller": "argo-workflows",
+    "kuberay/operator": "kuberay",
+}
 
 
 @pytest.mark.parametrize("operator", [each for each in OPERATORS if each.definitions], ids=lambda each: each.image)

@@ -10,7 +10,7 @@ import os
 import re
 import resource
 import subprocess
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
@@ -18,10 +18,9 @@ import pytest
 from catalogue.usecases import PACKAGES, shipped
 from workload import catalogue, controllers
 from workload.environment import Object
-from workload.machine import Machine, Pod, wait_until
+from workload.machine import Machine, NewMachine, Pod, wait_until
 
 PYTHON = os.environ.get("PACKYARD_TENSORFLOW", "")
-NewMachine = Callable[[list[Object]], Machine]
 
 (PACKAGE,) = [item for item in PACKAGES if item.name == "mnist-fp32-training-k8s"]
 USE_CASES = {item.path: item for item in PACKAGE.use_cases}

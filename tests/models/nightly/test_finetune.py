@@ -23,11 +23,10 @@ from catalogue.usecases import CATALOGUE
 from real import free_port, path_with, pinned_program, program
 from workload import catalogue, controllers
 from workload.environment import Object
-from workload.machine import Machine, wait_until
+from workload.machine import Machine, NewMachine, wait_until
 from workload.models import tensors
 
 PYTHON = os.environ.get("PACKYARD_TORCH", "")
-NewMachine = Callable[[list[Object]], Machine]
 
 SINGLE_NODE = "single-node/user-allocated-pvc"
 BUCKET = "single-node-bucket/object-storage"
@@ -278,7 +277,7 @@ def weights(folder: Path, files: dict[str, bytes]) -> Path:
     return folder
 
 
-WHOLE = {"model-1.safetensors": tensors(4), "model-2.safetensors": tensors(4)}
+WHOLE = {"model-1.safetensors": tensors({"w": [4]}), "model-2.safetensors": tensors({"w": [4]})}
 
 
 def refusal(trainer: Trainer, folder: Path, **values: object) -> str:
@@ -292,9 +291,9 @@ def refusal(trainer: Trainer, folder: Path, **values: object) -> str:
     ("files", "expected"),
     [
         ({}, "copy model-1.safetensors, model-2.safetensors again"),
-        ({"model-1.safetensors": tensors(4)}, "copy model-2.safetensors again"),
-        (WHOLE | {"model-2.safetensors": tensors(4)[:-1]}, "copy model-2.safetensors again"),
-        (WHOLE | {"model-2.safetensors": tensors(4)[:20]}, "copy model-2.safetensors again"),
+        ({"model-1.safetensors": tensors({"w": [4]})}, "copy model-2.safetensors again"),
+        (WHOLE | {"model-2.safetensors": tensors({"w": [4]})[:-1]}, "copy model-2.safetensors again"),
+        (WHOLE | {"model-2.safetensors": tensors({"w": [4]})[:20]}, "copy model-2.safetensors again"),
         (WHOLE | {"model-2.safetensors": b""}, "copy model-2.safetensors again"),
         (WHOLE | {"config.json": b'{"hidden'}, "config.json is not whole: copy it again"),
         (WHOLE | {"model.safetensors.index.json": b'{"weight_map": {'}, "copy model.safetensors.index.json again"),

@@ -36,12 +36,20 @@ def of_package(root: Path, patches: str, file: str) -> None:
     tiny.replace(root / PACKAGE, "base: one}", f"base: one, {patches}}}")
 
 
-@pytest.mark.parametrize(("target", "file"), [("kind: ConfgMap", ADD), ("group: apps", tiny.POD)])
-def test_a_patch_of_a_package_that_misses_is_refused(target: str, file: str, root: Path) -> None:
+@pytest.mark.parametrize(
+    ("target", "file", "hint"),
+    [
+        ("kind: ConfgMap", ADD, "did you mean 'ConfigMap'?"),
+        ("group: apps", tiny.POD, "correct it, or remove the patch"),
+    ],
+)
+def test_a_patch_of_a_package_that_misses_is_told_where_its_target_is(
+    target: str, file: str, hint: str, root: Path
+) -> None:
     of_package(root, f"patches: [{{path: b.yaml, target: {{{target}}}}}]", file)
     said = judged(root)
-    assert said.startswith("error: packages/p/b.yaml:1: the patch ")
-    assert "the patch changes nothing in the use case one" in said
+    assert said.startswith(f"error: {PACKAGE}:4:53: the patch changes nothing in the use case one: it is for ")
+    assert hint in said
 
 
 def test_a_patch_of_a_package_has_to_reach_something_in_each_use_case_that_lists_it(root: Path) -> None:
@@ -49,7 +57,7 @@ def test_a_patch_of_a_package_has_to_reach_something_in_each_use_case_that_lists
     assert judged(root) == ""
     tiny.replace(root / PACKAGE, "base: job}", "base: job, patches: [{path: b.yaml, target: {kind: ConfigMap}}]}")
     assert judged(root).startswith(
-        "error: packages/p/b.yaml:1: the patch changes nothing in the use case job: it is for kind 'ConfigMap' ("
+        f"error: {PACKAGE}:5:53: the patch changes nothing in the use case job: it is for kind 'ConfigMap' (there is"
     )
 
 

@@ -60,8 +60,7 @@ def test_a_directory_whose_name_looks_like_an_option_is_a_directory(
     kustomize5: Kustomize, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     folder = tmp_path / "--help"
-    folder.mkdir()
-    (folder / "kustomization.yaml").write_text("resources: [a.yaml]\n")
+    tiny.write(folder / "kustomization.yaml", "resources: [a.yaml]\n")
     (folder / "a.yaml").write_text("apiVersion: v1\nkind: X\nmetadata: {name: x}\n")
     monkeypatch.chdir(tmp_path)
     assert programs.Program(kustomize5.program, "build").build(Path("--help")).startswith(b"apiVersion: v1\n")

@@ -22,8 +22,7 @@ OBJECT = "apiVersion: v1\nkind: X\nmetadata: {name: x}\nspec: {a: 012}\n"
 @pytest.fixture
 def use_case(tmp_path: Path) -> Path:
     folder = tmp_path / "use-case"
-    folder.mkdir()
-    (folder / "kustomization.yaml").write_text("resources:\n- a.yaml\nnamespace: ml\n")
+    tiny.write(folder / "kustomization.yaml", "resources:\n- a.yaml\nnamespace: ml\n")
     (folder / "a.yaml").write_text(OBJECT)
     (folder / "Krmfile").write_text(SET)
     return folder
@@ -46,8 +45,7 @@ def test_refuses_with_every_setter_that_is_still_unset_and_how_to_set_it(use_cas
 
 def test_asks_for_setters_of_the_directories_that_are_built_along_and_of_no_other(use_case: Path) -> None:
     for name in ("on", "off"):
-        (use_case / "options" / name).mkdir(parents=True)
-        (use_case / "options" / name / "kustomization.yaml").write_text("kind: Component\n")
+        tiny.write(use_case / "options" / name / "kustomization.yaml", "kind: Component\n")
         (use_case / "options" / name / "Krmfile").write_text(KRMFILE)
     with (use_case / "kustomization.yaml").open("a") as file:
         file.write("components: [options/on]\n")
@@ -59,8 +57,7 @@ def test_asks_for_setters_of_the_directories_that_are_built_along_and_of_no_othe
 def test_names_the_directory_whose_setter_it_is_where_others_build_on_it(use_case: Path) -> None:
     (use_case / "Krmfile").write_text(KRMFILE)
     for name in ("one", "two"):
-        (use_case.parent / name).mkdir()
-        (use_case.parent / name / "kustomization.yaml").write_text("resources: [../use-case]\n")
+        tiny.write(use_case.parent / name / "kustomization.yaml", "resources: [../use-case]\n")
     with pytest.raises(InputError) as caught:
         render_all(use_case.parent, path="")
     (server, path) = caught.value.problems

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from core.files.krmfiles import one_setter
-from tiny import packyard
+from tiny import packyard, write
 from using.commands import refused
 
 KRMFILE = one_setter()
@@ -17,8 +17,7 @@ BOUND = 'x: old # {"$openapi":"V"}\n'
 
 
 def make(root: Path) -> Path:
-    root.mkdir()
-    (root / "Krmfile").write_text(KRMFILE, "utf-8")
+    write(root / "Krmfile", KRMFILE)
     (root / "r.yaml").write_text(BOUND, "utf-8")
     return root
 

@@ -12,15 +12,14 @@ from packyard.using.setters.check import is_refused
 from packyard.using.setters.definition import Setter
 from packyard.using.setting import set_values
 from real import Kustomize
-from tiny import done, packyard
+from tiny import done, packyard, write
 from using.setters import judged
 
 KEYWORDS = judged.cases("keywords")
 
 
 def make(root: Path, keywords: str) -> Path:
-    root.mkdir()
-    (root / "Krmfile").write_text(one_setter("V", '"0"', *keywords.splitlines()), "utf-8")
+    write(root / "Krmfile", one_setter("V", '"0"', *keywords.splitlines()))
     (root / "r.yaml").write_text('x: 0 # {"$openapi":"V"}\n', "utf-8")
     return root
 

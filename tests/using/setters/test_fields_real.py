@@ -38,8 +38,7 @@ Loader.add_constructor("tag:yaml.org,2002:merge", yaml.CSafeLoader.construct_sca
 
 
 def make(directory: Path, kind: str = "", resource: str = RESOURCE) -> Path:
-    directory.mkdir(parents=True)
-    (directory / "Krmfile").write_text(one_setter("V", "x", *[f"type: {kind}"] * bool(kind)), "utf-8")
+    tiny.write(directory / "Krmfile", one_setter("V", "x", *[f"type: {kind}"] * bool(kind)))
     (directory / "r.yaml").write_text(resource, "utf-8")
     (directory / "kustomization.yaml").write_text("resources:\n- r.yaml\n", "utf-8")
     return directory

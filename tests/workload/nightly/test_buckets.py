@@ -11,6 +11,7 @@ import pytest
 import yaml
 
 import real
+import tiny
 from sharing import buckets
 from workload.machine import PATIENCE, running, wait_until
 
@@ -27,11 +28,6 @@ def keys(tmp_path: Path) -> Iterator[Mapping[str, str]]:
             "PATH": real.path_with("aws", "find", "bash"),
             "HOME": str(tmp_path),
         }
-
-
-def put(folder: Path, path: str, data: bytes) -> None:
-    (folder / buckets.BUCKET / path).parent.mkdir(parents=True, exist_ok=True)
-    (folder / buckets.BUCKET / path).write_bytes(data)
 
 
 @pytest.fixture(params=["staging/job.yaml", "node-staging/deployment.yaml"], ids=["to a storage", "to a node"])
@@ -51,7 +47,7 @@ def stage(command: list[str], target: Path, keys: Mapping[str, str], **values: s
 
 def test_copies_once_and_again_from_elsewhere(command: list[str], keys: Mapping[str, str], tmp_path: Path) -> None:
     target = tmp_path / "storage/data"
-    put(tmp_path, "data/a", b"cats")
+    tiny.write(tmp_path / buckets.BUCKET / "data/a", b"cats")
     done = stage(command, target, keys)
     assert done.returncode == 0, done.stdout + done.stderr
     assert (target / "a").read_text() == "cats"
@@ -65,7 +61,7 @@ def test_copies_once_and_again_from_elsewhere(command: list[str], keys: Mapping[
 def test_a_prefix_without_files_is_refused_also_where_an_earlier_copy_left_some(
     command: list[str], keys: Mapping[str, str], tmp_path: Path
 ) -> None:
-    put(tmp_path, "data/a", b"cats")
+    tiny.write(tmp_path / buckets.BUCKET / "data/a", b"cats")
     assert stage(command, tmp_path / "storage", keys).returncode == 0
     for target in ("storage", "another"):
         done = stage(command, tmp_path / target, keys, STAGE_SOURCE=f"s3://{buckets.BUCKET}/dat")
@@ -76,7 +72,7 @@ def test_a_prefix_without_files_is_refused_also_where_an_earlier_copy_left_some(
 @pytest.mark.parametrize("code", [0, 1])
 def test_the_data_of_a_run_is_there_or_its_pod_fails(code: int, keys: Mapping[str, str], tmp_path: Path) -> None:
     """By the option dataset-bucket: each pod copies it to a volume of its own."""
-    put(tmp_path, "data/a", b"cats")
+    tiny.write(tmp_path / buckets.BUCKET / "data/a", b"cats")
     patch, _ = yaml.safe_load_all((real.REPOSITORY / "overlays/options/dataset-bucket/pods.yaml").read_bytes())
     copying = patch["spec"]["initContainers"][1]
     words = [word.replace("/dataset", str(tmp_path / "volume")) for word in copying["command"]]
@@ -89,8 +85,8 @@ def test_the_data_of_a_run_is_there_or_its_pod_fails(code: int, keys: Mapping[st
 def test_data_that_brings_checksums_is_checked(
     is_whole: bool, command: list[str], keys: Mapping[str, str], tmp_path: Path
 ) -> None:
-    put(tmp_path, "data/a", b"cats" if is_whole else b"bats")
-    put(tmp_path, "data/SHA256SUMS", f"{hashlib.sha256(b'cats').hexdigest()}  a\n".encode())
+    tiny.write(tmp_path / buckets.BUCKET / "data/a", b"cats" if is_whole else b"bats")
+    tiny.write(tmp_path / buckets.BUCKET / "data/SHA256SUMS", f"{hashlib.sha256(b'cats').hexdigest()}  a\n".encode())
     done = stage(command, tmp_path / "storage", keys)
     assert ((done.returncode == 0), (tmp_path / "storage/.staged").exists()) == (is_whole, is_whole), done.stderr
 
@@ -111,13 +107,13 @@ def test_events_grow_where_tensorboard_has_them_open_and_it_ends_at_once_when_it
         assert process.stderr
         assert any("trying again in a minute" in line for line in process.stderr)  # reads up to that line
         (tmp_path / "away").rename(tmp_path / buckets.BUCKET)
-        put(tmp_path, key, b"step 1\n")
-        put(tmp_path, "user/model/one/output/model-1.data", b"large")
+        tiny.write(tmp_path / buckets.BUCKET / key, b"step 1\n")
+        tiny.write(tmp_path / buckets.BUCKET / "user/model/one/output/model-1.data", b"large")
         events = runs_dir / "one/output/events.out.tfevents.1"
         wait_until(lambda: events.exists() and events.stat().st_size == 7, [])
         with events.open("rb") as opened:
             assert opened.read() == b"step 1\n"
-            put(tmp_path, key, b"step 1\nstep 2\n")
+            tiny.write(tmp_path / buckets.BUCKET / key, b"step 1\nstep 2\n")
             wait_until(lambda: events.stat().st_size == 14, [])
             assert opened.read() == b"step 2\n"
         assert not (runs_dir / "one/output/model-1.data").exists()

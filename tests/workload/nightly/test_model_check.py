@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 import real
+import tiny
 from workload.machine import PATIENCE, running
 from workload.models import ADAPTER, CONFIG, tensors
 
@@ -20,7 +21,7 @@ pytestmark = pytest.mark.nightly("workload")
 
 _WORDS = [sys.executable, str(real.REPOSITORY / "bases/vllm/check_model.py")]
 _VALUES = {"MAX_MODEL_LEN": "8192", "TENSOR_PARALLEL_SIZE": "1", "GPUS": "1", "GPU_MEMORY": "24Gi"}
-_VALUES |= {"GPU_MEMORY_UTILIZATION": "0.9", "CHECK_SECONDS": "0.1", "PATH": os.environ["PATH"]}
+_VALUES |= {"GPU_MEMORY_UTILIZATION": "0.9", "CHECK_SECONDS": "0.1", "MAX_LORA_RANK": "64", "PATH": os.environ["PATH"]}
 _SECOND = "model-00002-of-00002.safetensors"
 
 
@@ -30,19 +31,18 @@ def model(tmp_path: Path) -> Path:
     names = ["model-00001-of-00002.safetensors", _SECOND]
     index = json.dumps({"weight_map": {name: name for name in names}}).encode()
     config = json.dumps(CONFIG).encode()
-    files = {"config.json": config, "model.safetensors.index.json": index, **dict.fromkeys(names, tensors(1000))}
+    files = {
+        "config.json": config,
+        "model.safetensors.index.json": index,
+        **dict.fromkeys(names, tensors({"w": [1000]})),
+    }
     for folder, content in (("model", files), ("adapter", ADAPTER)):
-        (tmp_path / folder).mkdir()
-        for name, data in content.items():
-            (tmp_path / folder / name).write_bytes(data)
+        tiny.write_all(tmp_path / folder, content)
     return tmp_path / "model"
 
 
 def variables(model: Path, **values: str) -> dict[str, str]:
-    return {"MODEL_PATH": str(model), "ADAPTER_PATH": str(model.with_name("adapter")), "MAX_LORA_RANK": "64"} | {
-        **_VALUES,
-        **values,
-    }
+    return {"MODEL_PATH": str(model), "ADAPTER_PATH": str(model.with_name("adapter")), **_VALUES, **values}
 
 
 def run(model: Path, *arguments: str, **values: str) -> subprocess.CompletedProcess[str]:
@@ -82,7 +82,7 @@ def test_waits_for_what_is_not_there_or_half_there_and_says_what(
 def weigh(model: Path, gib: int, kind: bytes = b"BF16") -> None:
     """Give a model weights of so many GiB on the storage, of one type of numbers."""
     size = gib * 2**30
-    header = tensors(0).replace(b"[0, 0]", b"[0, %d]" % size).replace(b"U8", kind)[8:]
+    header = tensors({"w": [0]}).replace(b"[0, 0]", b"[0, %d]" % size).replace(b"U8", kind)[8:]
     with (model / "model-00001-of-00002.safetensors").open("wb") as file:
         file.write(len(header).to_bytes(8, "little") + header)
         file.truncate(8 + len(header) + size)  # holes: no byte of it is written

@@ -10,7 +10,7 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from threading import Event
 
@@ -18,6 +18,7 @@ import pytest
 import yaml
 
 import real
+import tiny
 from sharing import buckets, registries
 from workload.hub import COMMIT, Hub
 from workload.machine import PATIENCE, running
@@ -36,6 +37,7 @@ _COPIED = {
     "a folder/tokenizer.json": b"{}",
 }
 Done = subprocess.CompletedProcess[str]
+_Change = Callable[[bytes], bytes]
 
 
 @pytest.fixture
@@ -98,12 +100,6 @@ def read(folder: Path) -> dict[str, bytes]:
     return {path.relative_to(folder).as_posix(): path.read_bytes() for path in files}
 
 
-def write(folder: Path, files: Mapping[str, bytes]) -> None:
-    for path, data in files.items():
-        (folder / path).parent.mkdir(parents=True, exist_ok=True)
-        (folder / path).write_bytes(data)
-
-
 def test_copies_a_repository_whole_and_says_which_commit_it_is_and_asks_for_nothing_again(
     team_hub: Hub, target: Path
 ) -> None:
@@ -149,8 +145,7 @@ def test_takes_of_an_earlier_job_what_is_of_the_same_version(
 
 @pytest.mark.parametrize("name", ["config.json", _LARGE])
 @pytest.mark.parametrize("change", [lambda data: bytes([data[0] ^ 1]) + data[1:], lambda data: data + b"more"])
-def test_takes_no_file_with_another_digest_or_size(team_hub: Hub, target: Path, name: str, change: object) -> None:
-    assert callable(change)
+def test_takes_no_file_with_another_digest_or_size(team_hub: Hub, target: Path, name: str, change: _Change) -> None:
     team_hub.sent[name] = change(team_hub.sent[name])
     done = from_hub(team_hub, target)
     assert (done.returncode, target.exists()) == (1, False)
@@ -242,7 +237,8 @@ def test_rclone_copies_a_prefix_of_a_bucket(tmp_path: Path, target: Path, sums: 
     files = _COPIED if sums == "none" else {**_COPIED, "SHA256SUMS": "\n".join([*lines, ""]).encode()}
     source = f"s3://{buckets.BUCKET}/team/llm"
     with buckets.versitygw(real.pinned_program("versitygw"), tmp_path) as server:
-        write(tmp_path / buckets.BUCKET / "team/llm", {**files, "modeling.py": b"print()", "README.md": b"# A model"})
+        more = {"modeling.py": b"print()", "README.md": b"# A model"}
+        tiny.write_all(tmp_path / buckets.BUCKET / "team/llm", {**files, **more})
         keys = {"AWS_ACCESS_KEY_ID": buckets.ACCESS_KEY, "AWS_SECRET_ACCESS_KEY": buckets.SECRET_KEY}
         given = {"RCLONE_S3_ENDPOINT": server.url, **keys}
         done = by_option("from-bucket", source, target, **given)
@@ -260,7 +256,7 @@ def test_rclone_copies_a_prefix_of_a_bucket(tmp_path: Path, target: Path, sums: 
 
 def test_oras_copies_an_artifact_whose_layers_oras_or_modelpack_names(tmp_path: Path, target: Path) -> None:
     folder = tmp_path / "pushed"
-    write(folder, {**_COPIED, "modeling.py": b"print()"})
+    tiny.write_all(folder, {**_COPIED, "modeling.py": b"print()"})
     with registries.distribution(real.pinned_program("registry"), tmp_path) as address:
         host = address.replace("127.0.0.1", "localhost")  # which oras asks without TLS
 

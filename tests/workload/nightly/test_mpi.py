@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,9 +12,7 @@ from real import Kustomize
 from workload import catalogue, controllers, environment
 from workload.controllers import of_kind
 from workload.environment import Object
-from workload.machine import STAND_IN, Machine, Pod, wait_until
-
-NewMachine = Callable[[Sequence[Object]], Machine]
+from workload.machine import STAND_IN, Machine, NewMachine, Pod, wait_until
 
 READ_ONLY = "Read-only file system"
 USE_CASE = catalogue.USE_CASES["resnet50v1-5-fp32-training-k8s/multi-node/user-allocated-pvc"]

@@ -121,9 +121,7 @@ _INCOMPLETE: dict[str, Callable[[Path], object]] = {
     "no index": lambda folder: (folder / "model-1000.index").unlink(),
     "an empty index": lambda folder: (folder / "model-1000.index").write_text(""),
     "a shard less": lambda folder: (folder / "model-1000.data-00001-of-00002").unlink(),
-    "still being written": lambda folder: (folder / "checkpoint").write_text(
-        'all_model_checkpoint_paths: "model-500"\n'
-    ),
+    "not yet named": lambda folder: (folder / "checkpoint").write_text('all_model_checkpoint_paths: "model-500"\n'),
 }
 
 

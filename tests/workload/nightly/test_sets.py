@@ -6,7 +6,7 @@ parameter_server_strategy_v2.py. With TensorFlow 1 they may fail when the chief 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import PurePosixPath
 
 import pytest
@@ -15,9 +15,7 @@ from catalogue.usecases import of_bases
 from packyard.writing.source.package import Package, UseCase
 from workload import catalogue, controllers
 from workload.environment import Object, environment
-from workload.machine import STAND_IN, Machine, Pod, wait_until
-
-NewMachine = Callable[[Sequence[Object]], Machine]
+from workload.machine import STAND_IN, Machine, NewMachine, Pod, wait_until
 
 #: Listens as a server of TensorFlow does, and a chief connects to all of them; how both end is filled in.
 _PROGRAM = """\

@@ -27,8 +27,7 @@ def workspace(folder: Path, prefix: str = "use-cases") -> Path:
 
 
 def write(folder: Path, files: Mapping[str, str]) -> Path:
-    for path, text in files.items():
-        tiny.write(folder / path, text)
+    tiny.write_all(folder, files)
     return folder
 
 
@@ -43,13 +42,12 @@ def composed(here: Path, name: str, into: Path) -> dict[str, Path]:
     """Compose a package without the comments that only its sources have, and return the folders of its use cases."""
     found = {}
     use_cases = compose.compose(read := workspaces.read(here), package.read(read, name)).use_cases
-    for path, data in program.files(read.sources, [use_case.sources for use_case in use_cases]).items():
-        tiny.write(into / "programs" / path, data.decode())
+    tiny.write_all(into / "programs", program.files(read.sources, [use_case.sources for use_case in use_cases]))
     for use_case in use_cases:
         folder = found[use_case.use_case.path] = into / use_case.use_case.path
         members, _ = exception.take_out(Member(path=file, data=data) for file, data in use_case.files.items())
         for member in members:
-            tiny.write(folder / member.path, member.data.decode())
+            tiny.write(folder / member.path, member.data)
     return found
 
 

@@ -85,6 +85,12 @@ spec:
               server: a.example # {"$openapi":"NFS_SERVER"}
               path: /export
 ---
+apiVersion: example.com/v1
+kind: Task
+metadata:
+  name: train
+  labels: {app.kubernetes.io/name: train}
+---
 apiVersion: rbac.authorization.k8s.io/v1
 kind: RoleBinding
 metadata:
@@ -100,7 +106,7 @@ def test_the_fragments_of_the_library_say_of_a_foreign_package_only_what_it_has(
     (root / "packyard.yaml").write_text((root / "packyard.yaml").read_text() + "libraries: [builtin]\n")
     for number, text in enumerate(FOREIGN.split("---\n")):
         tiny.write(root / f"bases/one/{number}.yaml", text)
-    tiny.replace(root / "bases/one/kustomization.yaml", "[cm.yaml]", "[cm.yaml, 0.yaml, 1.yaml]")
+    tiny.replace(root / "bases/one/kustomization.yaml", "[cm.yaml]", "[cm.yaml, 0.yaml, 1.yaml, 2.yaml]")
     server = define("NFS_SERVER", "a.example", "description: The server.")
     size = define("SIZE", "", "description: How much.", required=True)
     tiny.write(root / "bases/one/Krmfile", KRMFILE + server + size)
@@ -109,5 +115,7 @@ def test_the_fragments_of_the_library_say_of_a_foreign_package_only_what_it_has(
     text = (tmp_path / "out/p/README.md").read_text()
     assert "kubectl get pods -n ml\n" in text
     assert "packyard set one SIZE=VALUE\n" in text
+    assert "- KubeRay 1.4 or later (tried up to 1.6):\n  `helm repo add kuberay " in text
+    assert "- An operator of example.com for tasks.\n" in text
     for foreign in ("NAMESPACE", "USER_ID", "FS_ID", "RUN_NAME", "OUTPUT_DIR", "do-not-disrupt", "/instance="):
         assert foreign not in text, foreign

@@ -61,11 +61,13 @@ def test_what_no_build_made_or_somebody_changed_is_left_alone_and_so_is_all_else
 
 
 def test_an_earlier_build_is_replaced_also_one_without_its_tree_or_its_tarball(root: Path, tmp_path: Path) -> None:
+    tiny.another(root, "r")
     assert build(root, tmp_path / "new", "2") == (0, "")
     assert build(root, tmp_path / "out") == (0, "")
     shutil.rmtree(tmp_path / "out/p")
     (tmp_path / "out/q.tar.gz").unlink()
     os.truncate(tmp_path / "out/p.tar.gz", 0)
+    shutil.copy(tmp_path / "new/r.tar.gz", tmp_path / "out")
     assert build(root, tmp_path / "out", "2") == (0, "")
     assert content(tmp_path / "out") == content(tmp_path / "new")
 

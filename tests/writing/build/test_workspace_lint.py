@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 import tiny
+from writing.source.libraries import COMPONENT
 
 CM = "bases/one/cm.yaml"
 
@@ -61,6 +62,16 @@ def test_what_does_not_compose_is_found_with_all_else(root: Path) -> None:
     tiny.replace(root / CM, "  labels: {app.kubernetes.io/name: x}\n", "")
     rules = [line.rpartition("[")[2].partition("]")[0] for line in linted(root) if "composed:" not in line]
     assert rules == ["no-labels", "does-not-compose"]
+
+
+def test_a_config_map_is_one_that_programs_make(root: Path) -> None:
+    generator = f"# Runs.\n{COMPONENT}configMapGenerator: [{{name: programs, files: [run.sh]}}]\n"
+    tiny.write_all(root / "overlays/programs/s", {"kustomization.yaml": generator, "run.sh": "exec train\n"})
+    tiny.replace(root / "packages/p/package.yaml", "base: one", "base: one, programs: [s]")
+    for name, is_there in {"program": False, "programs": True}.items():
+        volumes = f"    spec:\n      volumes: [{{name: v, configMap: {{name: {name}}}}}]\n"
+        tiny.write(root / CM, tiny.POD.replace("    spec:\n", volumes))
+        assert any("[dangling-reference]" in line for line in linted(root, "p")) is not is_there
 
 
 @pytest.mark.parametrize(
@@ -261,3 +272,22 @@ def test_a_folder_that_nobody_named_and_that_holds_nothing_is_refused(
     assert "far/below/cm.yaml:3" in tiny.run("lint", ".")[1]
     monkeypatch.chdir(tmp_path / "far/below")
     assert "cm.yaml:3" in tiny.run("lint")[1]
+
+
+def test_what_a_patch_makes_of_a_carried_base_is_told_once_and_where_the_patch_says_it(tmp_path: Path) -> None:
+    root = tiny.workspace(tmp_path / "ws")
+    tiny.replace(root / "packyard.yaml", "license: LICENSE\n", "license: LICENSE\nlibraries: [builtin]\n")
+    cases = "{base: deployment, storage: [user-allocated-pvc], patches: [a.yaml]}"
+    tiny.replace(root / "packages/p/package.yaml", "  one: {base: one}", f"  one: {cases}\n  two: {cases}")
+    head = "apiVersion: packyard/v1\nkind: PodPatch\nspec:\n  containers:\n  - name: main\n"
+    tiny.write(root / "packages/p/a.yaml", f"{head}    startupProbe: {{httpGet: {{path: /, port: http}}}}\n")
+    (said,) = (line for line in linted(root, "p") if ": error: " in line)
+    assert said == (
+        "packages/p/a.yaml:6:45: error: startupProbe asks by httpGet and by tcpSocket [server-refuses] "
+        "(keep one; a patch takes the other out by null: tcpSocket: null)"
+    )
+    ports = "[{containerPort: 8080, $patch: delete}, {name: web, containerPort: 8080, protocol: UDP}]"
+    tiny.write(root / "packages/p/a.yaml", f"{head}    ports: {ports}\n")
+    said = [line for line in linted(root, "p") if "no-such-port" in line]
+    assert len(said) == 1
+    assert said[0].startswith("packages/p/package.yaml:4: error: no container of the selected pods declares port http")

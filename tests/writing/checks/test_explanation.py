@@ -64,17 +64,14 @@ def found(rule: Rule, mark: str, folder: Path) -> list[Finding]:
         return workspace_lint.lint(workspace.read(folder), "w")
     if any(path.startswith("packages/") for path in data):
         root = tiny.workspace(folder)
-        for path, text in rule.files(mark).items():
-            tiny.write(root / path, text)
+        tiny.write_all(root, rule.files(mark))
         linted = package_lint.lint(workspace.read(root), "p")
         return workspace_lint.judge(workspace.read(root), [linted])
     for path in data:
         if data[path].startswith(b"io.k8s.cli."):
             data[path] = _DEFINITIONS + b"".join(b"    " + line for line in data[path].splitlines(keepends=True))
     krmfile = data.pop("Krmfile", b"") or EMPTY
-    for path, text in data.items():
-        (folder / path).parent.mkdir(parents=True, exist_ok=True)
-        (folder / path).write_bytes(text)
+    tiny.write_all(folder, data)
     if rule.family in _OF_FOLDERS or any(path.endswith("/Krmfile") or path.startswith("crds/") for path in data):
         if krmfile == EMPTY and rule.family == "Documents":  # which are those of packages with setters
             krmfile = _DEFINITIONS + b"    io.k8s.cli.setters.A: {x-k8s-cli: {setter: {name: A, value: a}}}\n"

@@ -63,8 +63,8 @@ def test_an_exception_that_a_package_was_shipped_with_counts_in_a_copy_for_its_f
 
 def test_of_a_chart_its_templates_alone_are_left_out(tmp_path: Path) -> None:
     unlabelled = CONFIG_MAP.replace(", labels: {app.kubernetes.io/name: a}", "")
-    for path, text in {"Chart.yaml": "name: a\n", "templates/a.yaml": unlabelled, "crds/a.yaml": unlabelled}.items():
-        tiny.write(tmp_path / "chart" / path, text)
+    chart = {"Chart.yaml": "name: a\n", "templates/a.yaml": unlabelled, "crds/a.yaml": unlabelled}
+    tiny.write_all(tmp_path / "chart", chart)
     assert rules(tmp_path) == ["chart/crds/a.yaml:3 no-labels"]
 
 

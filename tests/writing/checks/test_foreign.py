@@ -34,8 +34,7 @@ def found(tmp_path: Path) -> Lint:
     """Lint a folder of files: ``file:line severity rule: message`` per finding, without what all such trees lack."""
 
     def find(files: dict[str, str], but: Sequence[str] = _PRACTICE) -> list[str]:
-        for path, text in files.items():
-            tiny.write(tmp_path / path, text)
+        tiny.write_all(tmp_path, files)
         linted = folder.lint(Tree(tmp_path), judges=schemas.choose(("1.31",))).findings
         return [
             f"{each.file.removeprefix(f'{tmp_path}/')}:{each.line} {each.severity} {each.rule}: {each.message}"

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
+from functools import cache
+
 import pytest
 
 import tiny
 from packyard.core.kubernetes import schemas
 from packyard.using.setters.packages import PackageFiles
 from writing.checks.linting import lint
-
-JUDGES = [schemas.kubernetes("1.34")]
 
 FILES = tiny.read_tree("checks/mistakes")
 KRMFILE = FILES.pop("Krmfile")
@@ -19,14 +19,14 @@ PROBE = "{tcpSocket: {port: http}, periodSeconds: 5}"
 SELECTED = "{app.kubernetes.io/instance: *run}"
 
 
+@cache
 def found(krmfile: str = KRMFILE, **changed: str) -> dict[str, str]:
     """Return the severity of each rule that a package with other files breaks."""
     files = {path: changed.get(path.partition(".")[0], text).encode() for path, text in FILES.items()}
-    found = lint(PackageFiles(krmfile.encode(), files), shipped=True, judges=JUDGES)
+    found = lint(PackageFiles(krmfile.encode(), files), shipped=True, judges=[schemas.kubernetes("1.34")])
     return {each.rule: each.severity for each in found}
 
 
-BEFORE = found()
 CASES = [
     # commands
     ("deployment", "[/scripts/serve.sh]", "[sh, /scripts/serve.sh]", ""),
@@ -35,6 +35,8 @@ CASES = [
     ("deployment", PROBE, '{tcpSocket: {port: "8443"}}', "port-as-text"),
     ("deployment", PROBE, "{exec: {command: [ask]}}", ""),
     ("others", "targetPort: http", 'targetPort: "8443"', "port-as-text"),
+    ("others", "targetPort: http", "targetPort: htp", "no-such-port"),
+    ("others", "targetPort: http", "targetPort: 1234", "no-such-port"),
     # amounts
     ("deployment", LIMITS, "{cpu: 1, memory: 1Gi, example.com/card: 1, hugepages-2Mi: 2Mi}", ""),
     ("deployment", LIMITS, "{memory: 1Gi, nvidia.com/gpus: 1}", "no-such-resource"),
@@ -78,7 +80,7 @@ CASES = [
 def test_finds_one_mistake_and_nothing_in_its_right_neighbor(file: str, old: str, new: str, rule: str) -> None:
     text = FILES[f"{file}.yaml"]
     assert old in text
-    more = found(**{file: text.replace(old, new, 1)}).keys() - BEFORE.keys()
+    more = found(**{file: text.replace(old, new, 1)}).keys() - found().keys()
     assert rule in more if rule else not more
 
 
@@ -94,8 +96,8 @@ def test_finds_one_mistake_and_nothing_in_its_right_neighbor(file: str, old: str
 )
 def test_finds_a_mistake_of_a_krmfile(old: str, new: str, rule: str) -> None:
     assert old in KRMFILE
-    assert rule in found(KRMFILE.replace(old, new)).keys() - BEFORE.keys()
+    assert rule in found(KRMFILE.replace(old, new)).keys() - found().keys()
 
 
 def test_a_sound_package_breaks_no_rule_with_an_error() -> None:
-    assert [rule for rule, severity in BEFORE.items() if severity == "error"] == []
+    assert [rule for rule, severity in found().items() if severity == "error"] == []

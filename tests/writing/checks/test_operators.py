@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 import tiny
+from packyard.core.kubernetes import schemas
 from writing.checks.linting import lint, package
 
 FILES = {path.partition(".")[0]: text for path, text in tiny.read_tree("checks/operators").items()}
@@ -20,6 +21,8 @@ CASES = [
         "selects-nothing",
     ),
     ("ray", "shutdownAfterJobFinishes: true", "shutdownAfterJobFinishes: false", "server-refuses"),
+    ("ray", "ttlSecondsAfterFinished: 600", "ttlSecondAfterFinished: 600", "unknown-field"),
+    ("ray", "rayClusterSpec:", "clusterSpec:", "unknown-field"),
     ("ray", 'num-cpus: "0"', "num-cpus: 0", "wrong-type"),
     ("ray", "minReplicas: 1", "minReplicas: 3", "wrong-value"),
     ("ray", "  replicas: 2", "  replicas: 3", "wrong-value"),
@@ -38,7 +41,7 @@ CASES = [
 
 
 def found(file: str, text: str) -> set[str]:
-    return {each.rule for each in lint(package({f"{file}.yaml": text}))}
+    return {each.rule for each in lint(package({f"{file}.yaml": text}), judges=schemas.choose(("1.31",)))}
 
 
 @pytest.mark.parametrize(("file", "old", "new", "rule"), CASES)

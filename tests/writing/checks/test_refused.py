@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from real import Kustomize
+from tiny import write_all
 from writing.checks.linting import lint, package
 
 POD = "spec: {containers: [{name: main, image: 'tools:1', env: [{name: A, value: b}]}]}"
@@ -65,9 +66,7 @@ def _found(files: dict[str, str], rules: tuple[str, ...]) -> list[str]:
 
 
 def _is_built(kustomize5: Kustomize, root: Path, files: dict[str, str]) -> bool:
-    for path, text in files.items():
-        (root / path).parent.mkdir(parents=True, exist_ok=True)
-        (root / path).write_text(text)
+    write_all(root, files)
     return kustomize5("build", root / "prod").returncode == 0
 
 

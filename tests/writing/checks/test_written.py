@@ -44,7 +44,7 @@ MISTAKES = [
      "- name: MASTER_ADDR\n          value: «$(INSTANCE)-0\n        - name: INSTANCE\n          value: run-$(I",
      "undefined-variable"),
     (JOB, "      subdomain: *run\n", "", "dangling-reference"),
-    ("Krmfile", "type: integer\n      minimum: 1\n", "type: «int\n      minimum: 1\n", "wrong-value"),
+    (WORDS, "^[0-9]+(Mi|Gi)$", "«'['", "invalid-keyword"),
     (JOB, 'value: "29500"', 'value: «"29501"', "no-such-port"),
     (SET, "-workers-0-0", "«-worker-0-0", "dangling-reference"),
     ("bases/server/service.yaml", "  labels:", "  namespace: «ml\n  labels:", "own-namespace"),

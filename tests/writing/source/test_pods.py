@@ -104,9 +104,7 @@ def pods(root: Path, use_case: str) -> list[dict[str, Any]]:
 
 def built(made: ComposedPackage, folder: Path, kind: str, kustomize: Kustomize) -> str:
     """Return what kustomize builds of a use case of a kind with the option ``o``, as a user adds it."""
-    for path, data in made.files.items():
-        (folder / path).parent.mkdir(parents=True, exist_ok=True)
-        (folder / path).write_bytes(data)
+    tiny.write_all(folder, made.files)
     tiny.write(folder / "user/kustomization.yaml", f"resources: [../{kind}/claim]\ncomponents: [../options/o]\n")
     return kustomize.done("build", folder / "user")
 
@@ -219,11 +217,14 @@ def test_a_field_of_what_another_operation_brings_is_copied_from_there(root: Pat
     affinity = f'{HEAD}spec:\n  affinity:\n    nodeAffinity:\n      a: data # {{"$openapi":"CLAIM"}}\n'
     had = "      affinity: {podAffinity: {}}\n      containers:"
     tiny.replace(root / "bases/job/cm.yaml", "      containers:", had)
+    listed = "patches:\n- {patch: '[{op: test, path: /kind, value: Job}]', target: {kind: Job}}\nreplacements: []\n"
+    tiny.write(root / "overlays/options/o/kustomization.yaml", f"# Affinity.\n{libraries.COMPONENT}{listed}")
     files = option(root, affinity).files
     assert yaml.safe_load(files["options/o/pods.yaml"])["option"] == {"affinity": {"nodeAffinity": {"a": "data"}}}
     patches = files["options/o/kustomization.yaml"].decode()
     assert "from: /option/affinity/nodeAffinity, path: /spec/template/spec/affinity/nodeAffinity}" in patches
     assert "from: /option/affinity, path: /spec/affinity}" in patches
+    assert "\nreplacements: []\n" in patches
 
 
 def test_ports_of_one_number_are_told_apart_by_their_protocol_which_is_tcp_where_none_is_named(
@@ -257,7 +258,7 @@ FAULTS = {
     "  - name: (drive|work)": ("  - tty: true", "pods.yaml:15:5: spec.containers: a container needs a name"),
     "limits: {gpu: null}": (
         "limits: {$patch: replace}",
-        "(null takes a field out; to take an item out, list a strategic merge with $patch",
+        "(write $patch: delete beside the item's key; null takes a field out",
     ),
     "(drive|work)": ("(drive|work", "must be a regular expression"),
     "metadata: {labels: {l: m}}": ("metadata: {label: {l: m}}", "pods.yaml:5:12: metadata.label: is not a known key"),
@@ -309,9 +310,9 @@ def test_a_patch_of_a_package_with_a_wrong_kind_is_told_what_the_kind_is(root: P
 @pytest.mark.parametrize(
     ("text", "expected"),
     [
-        ("roles: [worker, lancher]\n", "pods.yaml:2: the patch changes nothing…: it is for role 'lancher'"),
+        ("roles: [worker, lancher]\n", "pods.yaml:4: the patch changes nothing…: it is for role 'lancher'"),
         ("targets: [{kind: Jobs}]\n", "storage claim changes nothing in fleet"),
-        ("targets: [{kind: .*}, {kind: Jobs}]\n", "pods.yaml:2: the patch changes nothing…: it is for kind 'Jobs'"),
+        ("targets: [{kind: .*}, {kind: Jobs}]\n", "pods.yaml:4: the patch changes nothing…: it is for kind 'Jobs'"),
     ],
 )
 def test_what_reaches_nothing_is_refused(text: str, expected: str, root: Path, tmp_path: Path) -> None:
@@ -323,12 +324,45 @@ def test_what_reaches_nothing_is_refused(text: str, expected: str, root: Path, t
     assert expected in said.replace(" in any use case of the workspace", "…")
 
 
-def test_a_container_that_no_pod_has_is_told_where_it_is_named(root: Path) -> None:
-    tiny.write(root / "packages/p/own.yaml", f"{HEAD}spec:\n  containers:\n  - {{name: wrok, tty: true}}\n")
+@pytest.mark.parametrize(
+    ("text", "place", "hint"),
+    [
+        ("spec: {containers: [{name: wrok, tty: true}]}", "it is for container 'wrok'", "did you mean 'work'?"),
+        ("targets: [{kind: Jbo}]\nspec: {hostIPC: false}", "it is for kind 'Jbo'", "did you mean 'Job'?"),
+        ("targets: [{kind: Job}]\nroles: [wroker]\nspec: {hostIPC: false}", "it is for role 'wroker'", "correct it"),
+        ("spec: {containers: [{name: work, imag: null}]}", "there is no 'imag' to take out", "did you mean 'image'?"),
+    ],
+)
+def test_what_no_pod_has_is_told_where_a_patch_names_it(text: str, place: str, hint: str, root: Path) -> None:
+    tiny.write(root / "packages/p/own.yaml", f"{HEAD}{text}\n")
     tiny.replace(root / "packages/p/package.yaml", "job: {base: job,", "job: {base: job, patches: [own.yaml],")
-    says = r"own.yaml:5: the patch changes nothing in the use case job/claim: it is for container 'wrok'"
-    with pytest.raises(InputError, match=says):
+    with pytest.raises(InputError) as raised:
         composed(root)
+    (problem,) = raised.value.problems
+    assert problem.message == f"the patch changes nothing in the use case job/claim: {place}"
+    line = HEAD.count("\n") + text[: text.index(place.split("'")[1])].count("\n") + 1
+    assert (problem.line, problem.hint[: len(hint)]) == (line, hint)
+
+
+@pytest.mark.parametrize(
+    ("port", "said"),
+    [
+        ("containerPort: 80", ""),
+        ("containerPort: 8O", "ports has no item with this containerPort to take out"),
+        ("name: http", "ports has no item with this containerPort to take out"),
+    ],
+)
+def test_a_patch_takes_an_item_out_by_the_key_by_which_kubernetes_merges(port: str, said: str, root: Path) -> None:
+    ports = "[{containerPort: 79}, {containerPort: 80, name: http}, {containerPort: 81}]"
+    tiny.replace(root / "bases/job/cm.yaml", "- name: work\n", f"- name: work\n        ports: {ports}\n")
+    listed = f"[{{{port}, $patch: delete}}, {{containerPort: 79, $patch: delete}}, {{containerPort: 90}}]"
+    tiny.write(root / "packages/p/own.yaml", f"{HEAD}spec: {{containers: [{{name: work, ports: {listed}}}]}}\n")
+    tiny.replace(root / "packages/p/package.yaml", "job: {base: job,", "job: {base: job, patches: [own.yaml],")
+    with pytest.raises(InputError, match=said) if said else nullcontext():
+        files = composed(root).files
+        (job,) = yaml.safe_load_all(files["job/claim/job.yaml"])
+        left = [item["containerPort"] for item in job["spec"]["template"]["spec"]["containers"][0]["ports"]]
+        assert left == [81, 90]
 
 
 def test_a_kustomization_that_lists_one_is_told_what_to_do(root: Path) -> None:

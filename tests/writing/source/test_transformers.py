@@ -40,8 +40,8 @@ images:
 
 
 def write(folder: Path, changes: str) -> Path:
-    for name, text in {"deployment": DEPLOYMENT, "service": SERVICE, "kustomization": changes}.items():
-        tiny.write(folder / f"{name}.yaml", text)
+    files = {"deployment.yaml": DEPLOYMENT, "service.yaml": SERVICE, "kustomization.yaml": changes}
+    tiny.write_all(folder, files)
     return folder
 
 

@@ -21,9 +21,9 @@ from packyard.cli.rows import Rows
 from packyard.core.bundle import address
 from packyard.core.errors import ConflictError, InputError, PackyardError, Problem
 from packyard.core.files import home, undo
-from packyard.core.files.steps import UNDONE, Step
+from packyard.core.files.steps import DONE, UNDONE, Step
 from packyard.core.files.tree import Tree
-from packyard.using.options import option_setters, options, usecases
+from packyard.using.options import option_setters, options
 from packyard.using.upgrade import onefile
 
 ROWS = Rows("change", "title, files (file, change)")
@@ -47,9 +47,9 @@ def run(arguments: declare.Arguments) -> None:
         _list(directory, arguments.output)
         return
     log, places = state.log(), (directory, *_also(directory))
-    with Tree(directory).locked(log):  # finishes an interrupted change first
+    with Tree(directory).locked(log, below=False):  # finishes an interrupted change first
         pass
-    step = (undo.undone if arguments.redo else undo.last)(log, *places)
+    step = undo.last(log, UNDONE if arguments.redo else DONE, *places, merge=_merged)
     if not Path(step.root).is_dir():
         hint = "packyard undo DIR is for one package, and --list shows all changes"
         problem = f"is gone, so {step.title} cannot be undone"
@@ -57,7 +57,7 @@ def run(arguments: declare.Arguments) -> None:
     is_asked = not (arguments.redo or arguments.yes)
     if is_asked and (newer := undo.newer(log, step, *places)):
         _ask(f"the files do not show the last change, {newer.title}; the one before it is {step.title}", directory)
-    elif is_asked and len(usecases.packages(directory)) > 1:
+    elif is_asked and len({step.root for step in log.steps(DONE) if step.touches(*places)}) > 1:
         _ask(f"of several packages here {os.path.relpath(step.root)} was changed last, by {step.title}", directory)
     files = undo.take_back(log, step, merge=_merged)
     changes = {os.path.relpath(step.path(name)): _change(step, name, data) for name, data in sorted(files.items())}
@@ -79,12 +79,12 @@ def _list(directory: Path, form: str) -> None:
     if why := home.lack(log.folder):
         output.note(f"{directory}: nothing to undo, as no history is kept: {why}")
         return
-    steps = list(undo.done(log, *places))
+    steps = list(undo.shown(log, DONE, *places, merge=_merged))
     times = [time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(step.file.stat().st_mtime)) for step in steps]
     rows = [(at + 1, step.title, times[at], len(step.sizes), _place(step)) for at, step in enumerate(steps)]
     LIST.show(rows, form)
     if not steps:
-        undone = next((step for step in log.steps(UNDONE) if step.touches(*places)), None)
+        undone = next(undo.shown(log, UNDONE, *places, merge=_merged), None)
         again = f"; packyard undo {quote(str(directory))} --redo does {undone.title} again" if undone else ""
         output.note(f"{directory}: nothing to undo{again}")
 
@@ -101,7 +101,7 @@ def _merged(path: str, then: bytes | None, now: bytes | None, back: bytes | None
     if conflicts:
         place = conflicts[0].line
         hint = "save the file elsewhere, or revert the edit of these lines"
-        problem = "was changed since in the same lines, and would lose that; nothing was taken back"
+        problem = "was changed since in the same lines, or is another package's now; nothing was taken back"
         raise ConflictError(Problem(problem, file=os.path.relpath(path), line=place, hint=hint))
     return data
 

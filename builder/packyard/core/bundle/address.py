@@ -3,8 +3,6 @@
 llm-serving/quickstart/mlops/several-nodes/user-allocated-pvc    llm-serving/several-nodes
 """
 
-from __future__ import annotations
-
 import os
 import posixpath
 from collections.abc import Sequence

@@ -4,8 +4,6 @@
  "bert-large": {"version": "1.10", "channel": "https://models.example.com", "tar": "sha256:…", "digest": "sha256:…"}}}
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -50,7 +48,7 @@ class Lock:
     extra: Mapping[str, object] = field(default_factory=dict, compare=False)
 
     @classmethod
-    def parse(cls, data: bytes, *, file: str = FILE) -> Lock:
+    def parse(cls, data: bytes, *, file: str = FILE) -> "Lock":
         """Read what `to_bytes` wrote, or raise `IntegrityError`."""
         try:
             return record.parse(data, lambda fields: fields.take_all(cls), kind="Lock", file=file)

@@ -3,8 +3,6 @@
 A version has one spelling in a channel: ``1.2``, ``1.2.0`` and ``v1.2.0`` are the same version (`identity`).
 """
 
-from __future__ import annotations
-
 import re
 from dataclasses import dataclass
 from typing import Any
@@ -35,7 +33,7 @@ class Reference:
     choice: str = ""
 
     @classmethod
-    def parse(cls, text: str) -> Reference:
+    def parse(cls, text: str) -> "Reference":
         """Read ``NAME``, ``NAME@VERSION``, ``NAME@^1.2``, ``NAME@~1.2.0`` or ``NAME@latest``."""
         if "://" in text:  # which may hold a password
             hint = "name it and its channel: NAME@VERSION --from CHANNEL"

@@ -10,8 +10,6 @@ What fails gives every file its old bytes back. What a kill leaves is finished b
 that were edited since: these stay as they are, and the user is told.
 """
 
-from __future__ import annotations
-
 import os
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress

@@ -1,49 +1,84 @@
-"""Undo and redo: the step log read backwards. Edits by hand stay where they can be merged."""
+"""Undo and redo: the step log read backwards. Edits by hand stay where they can be merged.
 
-from __future__ import annotations
+The log knows a folder by its path, where another package may lie by now: a step counts as long as the files show it.
+Steps of a folder that was moved are found where it is now.
+"""
 
-from collections.abc import Callable, Iterator, Sequence
+import os
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from pathlib import Path
 
 from packyard.core.errors import ConflictError, InputError, Problem, refuse
-from packyard.core.files.steps import DONE, UNDONE, Contents, Step, StepLog
+from packyard.core.files import paths
+from packyard.core.files.steps import DONE, UNDONE, Changes, Contents, Step, StepLog
 from packyard.core.files.tree import Tree
 
 #: Merges a file, by its name, that was edited by hand: its bytes when the step was made, those now, and those to go to.
 Merge = Callable[[str, "bytes | None", "bytes | None", "bytes | None"], "bytes | None"]
 
+_NOTHING = {
+    DONE: ("nothing to undo", "what `packyard set`, `enable`, `upgrade`, `lint --fix` and `cfg` change can be undone"),
+    UNDONE: ("nothing to redo", "packyard undo takes the last change back, and only then there is one to do again"),
+}
+
 
 def newer(log: StepLog, step: Step, *directories: Path) -> Step | None:
     """Return the newest step below one of the directories, if that is newer than this one: the files do not show it."""
-    newest = next(_steps(log, DONE, directories), None)
-    return None if newest is None or newest.file == step.file else newest
+    newest = next((made for made in log.steps(DONE) if made.touches(*directories)), None)
+    return newest if newest and newest.file.name > step.file.name else None
 
 
-def done(log: StepLog, *directories: Path) -> Iterator[Step]:
-    """Yield the steps below one of the directories that can be undone, the newest first."""
-    return filter(_happened, _steps(log, DONE, directories))
+def shown(log: StepLog, state: str, *directories: Path, merge: Merge) -> Iterator[Step]:
+    """Yield the steps in a state below one of the directories that the files show, the newest first.
+
+    They do where one of them, once newer steps are taken back, is as the step left it, and where the step can be taken
+    back from what was edited since.
+    """
+    roots = {paths.root_of(directory) for directory in directories}
+    ahead: dict[str, bytes | None] = {}
+    for made in log.steps(state):
+        for step in [made] if os.path.isdir(made.root) else [made._replace(root=root) for root in roots]:
+            if not step.touches(*directories):
+                continue
+            contents = step.contents()
+            now = {**_now(step), **{name: ahead[path] for name in contents if (path := step.path(name)) in ahead}}
+            files, problems = _taken_back(step, contents, now, merge)
+            is_left = any(after is not None and now[name] == after for name, (_, after) in contents.items())
+            if is_left or (not problems and files != now):
+                ahead |= {step.path(name): data for name, data in files.items()}
+                yield step
+                break
 
 
-def last(log: StepLog, *directories: Path) -> Step:
-    """Return the newest step below one of the directories that can be undone."""
-    if step := next(done(log, *directories), None):
+def last(log: StepLog, state: str, *directories: Path, merge: Merge) -> Step:
+    """Return the newest step in a state below one of the directories that the files show; else one that they hinder."""
+    if step := next(shown(log, state, *directories, merge=merge), None):
         return step
-    hint = "what `packyard set`, `enable`, `upgrade`, `lint --fix` and `cfg` change can be undone"
-    raise InputError(Problem("nothing to undo", file=str(directories[0]), hint=hint))
+    for step in log.steps(state):
+        if step.touches(*directories) and _taken_back(step, step.contents(), _now(step), merge)[1]:
+            return step
+    problem, hint = _NOTHING[state]
+    raise InputError(Problem(problem, file=str(directories[0]), hint=hint))
 
 
-def undone(log: StepLog, *directories: Path) -> Step:
-    """Return the step below one of the directories that was undone last."""
-    if step := next(_steps(log, UNDONE, directories), None):
-        return step
-    hint = "packyard undo takes the last change back, and only then there is one to do again"
-    raise InputError(Problem("nothing to redo", file=str(directories[0]), hint=hint))
+def _now(step: Step) -> Contents:
+    tree = Tree(Path(step.root))
+    return {name: content(tree, name) for name in step.sizes}
 
 
-def _steps(log: StepLog, state: str, directories: Sequence[Path]) -> Iterator[Step]:
-    """Yield the steps in a state below one of the directories, the newest first."""
-    return (step for step in log.steps(state) if step.touches(*directories))
+def _taken_back(
+    step: Step, contents: Changes, now: Contents, merge: Merge
+) -> tuple[dict[str, bytes | None], list[Problem]]:
+    """Return the bytes that files get when a step is taken back, and what keeps others from it."""
+    files: dict[str, bytes | None] = {}
+    problems: list[Problem] = []
+    for name, (before, after) in contents.items():
+        try:
+            files[name] = before if now[name] == after else merge(step.path(name), after, now[name], before)
+        except ConflictError as error:
+            problems += error.problems
+    return files, problems
 
 
 def take_back(log: StepLog, step: Step, *, merge: Merge) -> Contents:
@@ -52,16 +87,10 @@ def take_back(log: StepLog, step: Step, *, merge: Merge) -> Contents:
     Edits by hand stay where ``merge`` can keep them; otherwise `ConflictError` is raised, and nothing changes.
     """
     tree = Tree(Path(step.root))
-    files: dict[str, bytes | None] = {}
-    problems: list[Problem] = []
     state = DONE if step.file.suffix == f".{UNDONE}" else UNDONE
     with tree.locked(log._replace(title=step.title, ends=state, instead=step.file.name)):
-        for name, (before, after) in step.contents().items():
-            now = content(tree, name)
-            try:
-                files[name] = before if now == after else merge(step.path(name), after, now, before)
-            except ConflictError as error:
-                problems += error.problems
+        now = {name: content(tree, name) for name in step.sizes}
+        files, problems = _taken_back(step, step.contents(), now, merge)
         refuse(problems, ConflictError)
         tree.write(files)
         with suppress(OSError):  # it stays where all files were like that already
@@ -71,10 +100,4 @@ def take_back(log: StepLog, step: Step, *, merge: Merge) -> Contents:
 
 def content(tree: Tree, name: str) -> bytes | None:
     """Return a file's bytes, or None where there is no file."""
-    return tree.read(name) if tree.has(name) else None
-
-
-def _happened(step: Step) -> bool:
-    """Whether there is something to undo: otherwise the user undid it by hand."""
-    tree = Tree(Path(step.root))
-    return any(content(tree, name) != before for name, (before, _) in step.contents().items())
+    return tree.read(name) if tree.has_file(name) else None

@@ -12,12 +12,11 @@ definition. The commands are upstream's own:
 - https://github.com/kubeflow/training-operator/tree/v1.8.1#install-with-kubernetes
 - https://github.com/kubernetes-sigs/kueue/tree/v0.15.2#installation
 - https://lws.sigs.k8s.io/docs/installation
+- https://docs.ray.io/en/latest/cluster/kubernetes/getting-started/kuberay-operator-installation.html
 - https://github.com/NVIDIA/k8s-device-plugin/tree/v0.17.1#enabling-gpu-support-in-kubernetes
 - https://docs.aws.amazon.com/eks/latest/userguide/device-management-efa.html
 - https://github.com/kubernetes-csi/csi-driver-nfs/blob/v4.11.0/docs/install-csi-driver-v4.11.0.md
 """
-
-from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
@@ -27,6 +26,7 @@ from typing import Any
 from packyard.core.bundle.record import object_of
 from packyard.core.bundle.required import Required
 from packyard.core.kubernetes import images, pods
+from packyard.core.kubernetes.kinds import CUSTOM
 from packyard.core.kubernetes.lenient import text
 
 Operator = Required
@@ -47,13 +47,19 @@ def of(definition: str, others: Sequence[Operator] = ()) -> Operator | None:
 
 
 def needed(requirements: Iterable[str], others: Sequence[Operator] = ()) -> list[Operator]:
-    """Return what offers what packages require, in the words of packyard.json, in the order of its installation."""
+    """Return what offers what packages require, in the words of packyard.json, in the order of its installation.
+
+    What brings a definition that nobody names is called by its group and resource.
+    """
     remaining, chosen = set(requirements), []
     for operator in (*others, *OPERATORS):
         if not remaining.isdisjoint(operator.words):
             chosen.append(operator)
             remaining.difference_update(operator.words)
-    return chosen
+    unknown = [name for kind, _, name in (word.partition(" ") for word in sorted(remaining)) if kind == CUSTOM[1]]
+    parts = {name: name.partition(".") for name in unknown}
+    names = {name: f"An operator of {group} for {resource}" for name, (resource, _, group) in parts.items()}
+    return [*chosen, *(Operator(operator=names[name], definitions=(name,)) for name in unknown)]
 
 
 def find(operator: Operator, deployments: Sequence[Mapping[str, Any]]) -> list[tuple[Mapping[str, Any], str]]:
@@ -61,6 +67,6 @@ def find(operator: Operator, deployments: Sequence[Mapping[str, Any]]) -> list[t
     running = []
     for item in deployments:
         used = [images.parse(text(container.get("image"))) for pod in pods.find(item) for container in pod.containers]
-        tags = [image.tag for image in used if image.name.rpartition("/")[2] == operator.image]
+        tags = [image.tag for image in used if f"/{image.name}".endswith(f"/{operator.image}")]
         running += [(item, tag) for tag in tags[:1]]
     return running

@@ -1,8 +1,8 @@
 """Patches that reach no object, which are mistakes of their authors.
 
-A patch of a package must reach an object in each use case that lists it. One of a base, an overlay or an option may
-be for some of the packages that use it: it is idle where it reaches nothing in any use case of any of them. So each use
-case says what was `Idle` in it, and what all of them say is joined.
+A patch of a package must reach an object in each use case that lists it, which composing asks.
+One of a base, an overlay or an option may be for some of the packages that use it: it is idle where it reaches nothing
+in any use case of any of them. So each use case says what was `Idle` in it, and what all of them say is joined.
 """
 
 from __future__ import annotations

@@ -8,9 +8,9 @@ Kubernetes' own: ``app=bert``, ``role in (chief, worker)``.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
-from packyard.core.errors import InputError
+from packyard.core.errors import InputError, suggest
 from packyard.core.kubernetes.groups import is_cluster_scoped
 from packyard.core.kubernetes.kinds import called, namespace_of
 from packyard.core.yaml.fields import Fields
@@ -81,6 +81,23 @@ def selects(target: Mapping[str, str], root: MappingNode, identity: Identity, *,
         else text == terms[word] or (not is_exact and matches(text, terms[word]))
         for word, text in target.items()
     )
+
+
+def near(target: Mapping[str, str], roots: Iterable[MappingNode]) -> tuple[list[MappingNode], str]:
+    """Return the objects that a target is for, or a hint what the first of its words that none has may mean."""
+    chosen = list(roots)
+    for word, text in target.items():
+        matching = [root for root in chosen if selects({word: text}, root, identity(root))]
+        if not matching:
+            return [], there_is(text, {words(identity(root)).get(word, "") for root in chosen})
+        chosen = matching
+    return chosen, ""
+
+
+def there_is(text: str, others: Iterable[str]) -> str:
+    """Return the hint what a text may mean that is none of others."""
+    listed = sorted({*others} - {""})
+    return suggest(text, listed) or (f"there is {', '.join(listed)}" if listed else "correct it, or remove the patch")
 
 
 def _fault(pattern: str) -> str:

@@ -9,8 +9,6 @@ bert: is not a use case, but holds 2: quickstart/multi-node/user-mounted-nfs, qu
 A directory that is half of a use case, a kustomization without a Krmfile or the reverse, is told what it lacks.
 """
 
-from __future__ import annotations
-
 import os
 from collections.abc import Sequence
 from pathlib import Path

@@ -3,8 +3,6 @@
 replicas: 5 # {"$openapi":"WORKERS"}        while the Krmfile says WORKERS is 2
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator
 
 from packyard.core.errors import InputError

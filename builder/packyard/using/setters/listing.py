@@ -1,7 +1,5 @@
 """What a package's setters are now, and the fields that each reaches; and its rules."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, NamedTuple
@@ -29,7 +27,7 @@ class ListedSetter(NamedTuple):
 class ListedRule(NamedTuple):
     """A rule, whether it ``holds`` (None while a value that it needs is missing), and what breaks it."""
 
-    rule: Rule
+    rule: "Rule"
     holds: bool | None
     broken: Problem | None
 

@@ -6,8 +6,6 @@ CPU_REQUEST: "14"
 ARGUMENTS: [--verbose, --seed=1]
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 

@@ -17,17 +17,19 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from packyard.core.errors import InputError, Problem, suggest
-from packyard.core.yaml.document import walk
+from packyard.core.yaml.document import items, walk
 from packyard.core.yaml.fields import Fields
 from packyard.core.yaml.node import Document, Entry, MappingNode, Scalar
 from packyard.core.yaml.sources import Sources
 from packyard.using.kustomize import selector
 from packyard.using.setters import regexp
-from packyard.writing.source.pod_operations import CONTAINERS, PodPatch, containers
+from packyard.writing.source.pod_operations import CONTAINERS, PodPatch, containers, is_out
 from packyard.writing.source.workspace import PODS
 
 VERSION, KIND = "packyard/v1", "PodPatch"
-_OUT = "null takes a field out; to take an item out, list a strategic merge with $patch: delete in patches"
+_OUT = (
+    "write $patch: delete beside the item's key; null takes a field out, and a strategic merge in patches a container"
+)
 _METADATA = ("annotations", "labels")
 
 
@@ -58,7 +60,8 @@ def read(sources: Sources, path: str) -> tuple[PodPatch, ...]:
 def _read(fields: Fields, path: str) -> PodPatch:
     fields.expect_header(VERSION, KIND)
     spec = fields.child("spec")
-    targets = [Fields(node, fields.file, "targets", fields.problems) for node in fields.items("targets")]
+    aims = fields.items("targets")
+    targets = [Fields(node, fields.file, "targets", fields.problems) for node in aims]
     patch = PodPatch(
         path=path,
         file=fields.file,
@@ -70,6 +73,7 @@ def _read(fields: Fields, path: str) -> PodPatch:
         metadata=_metadata(fields),
         spec=spec.node if spec else None,
         head=tuple(fields.node.entries[0].head) if fields.node and fields.node.entries else (),
+        places=(*aims, *(items(fields.node.get("roles")) if fields.node else ())),
     )
     _check(fields, patch)
     fields.elsewhere("where", "give the objects a label, and targets that select it")
@@ -98,14 +102,19 @@ def _check(fields: Fields, patch: PodPatch) -> None:
         for node in walk(listed):
             if isinstance(node, Scalar) and node.value not in names:
                 fields.fault(node, key, f"{node.value!r} is not a field of this patch", suggest(node.value, names))
+    merged = {
+        id(item) for node in nodes for own in node.entries if own.name not in CONTAINERS for item in items(own.value)
+    }
     for node in nodes:
-        if directive := node.get("$patch"):
-            fields.fault(directive, "$patch", "is not for patches of pods", _OUT)
+        if (directive := node.get("$patch")) and not (is_out(node) and id(node) in merged):
+            fields.fault(directive, "$patch", "takes out an item of a list alone, but no container", _OUT)
     for key in CONTAINERS:
         for container in containers(patch.spec, key):
             name = container.get("name")
             fault = regexp.fault(f"^(?:{container.text('name')})$") if name else ""
             if not isinstance(name, Scalar) or not name.value:
-                fields.fault(container, f"spec.{key}", "a container needs a name", "(a|b) is one of two")
+                fields.fault(
+                    container, f"spec.{key}", "a container needs a name", "name: main, or (a|b) for one of two"
+                )
             elif fault:
                 fields.fault(name, f"spec.{key}", f"{name.value!r} must be a regular expression: {fault}")

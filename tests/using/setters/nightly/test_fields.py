@@ -10,7 +10,7 @@ import yaml
 
 from core.files.krmfiles import one_setter
 from real import Kustomize
-from tiny import done
+from tiny import done, write
 
 pytestmark = pytest.mark.oracle
 
@@ -113,8 +113,7 @@ def judge(real_set: Callable[..., str], tmp_path: Path, texts: Mapping[str, str]
     """Set what texts say in files beside each other: to start the real program takes longer than all of them."""
     for side in ("theirs", "ours"):
         folder = tmp_path / side
-        folder.mkdir()
-        (folder / "Krmfile").write_text(krmfile, "utf-8")
+        write(folder / "Krmfile", krmfile)
         for number, text in enumerate(texts.values()):
             (folder / f"{number}.yaml").write_text(text, "utf-8")
     said = [

@@ -6,7 +6,6 @@ import json
 import os
 import re
 import shutil
-from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 
@@ -14,6 +13,7 @@ import pytest
 import yaml
 
 import reading
+import tiny
 from catalogue.usecases import (
     CATALOGUE,
     USE_CASES,
@@ -36,13 +36,6 @@ from packyard.writing.source.pod_operations import PodPatch
 from packyard.writing.source.workspace import PODS
 from real import Kustomize
 from writing.source.libraries import COMPONENT
-
-
-def write(files: Mapping[str, bytes], folder: Path) -> Path:
-    for path, data in files.items():
-        (folder / path).parent.mkdir(parents=True, exist_ok=True)
-        (folder / path).write_bytes(data)
-    return folder
 
 
 @pytest.fixture(scope="session")
@@ -101,7 +94,8 @@ def test_builds_alike_with_old_and_new_kustomize(
 ) -> None:
     shared = {path: data for path, data in composed_package(package).files.items() if path.startswith("programs/")}
     own = {f"{use_case.path}/{name}": data for name, data in composed(package, use_case).files.items()}
-    folder = write({**shared, **own}, tmp_path) / use_case.path
+    tiny.write_all(tmp_path, {**shared, **own})
+    folder = tmp_path / use_case.path
     built = reading.built(kustomize5, folder)
     assert reading.built(kustomize3, folder) == built
     assert reading.built(kustomize4, folder) == built

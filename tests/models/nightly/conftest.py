@@ -10,11 +10,11 @@ from pathlib import Path
 import pytest
 
 import real
-from workload.conftest import namespaces, new_machine
+from workload.nightly.conftest import namespaces, new_machine
 
 __all__ = ["namespaces", "new_machine"]
 
-_HERE = Path(__file__).parent
+_HERE = Path(__file__).parents[1]
 
 
 def _named(variable: str) -> Path:

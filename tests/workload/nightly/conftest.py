@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import subprocess
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
 from pathlib import Path
 
@@ -12,7 +12,7 @@ import pytest
 
 import real
 from workload.environment import Object
-from workload.machine import Machine
+from workload.machine import Machine, NewMachine
 
 
 @pytest.fixture(scope="session")
@@ -32,7 +32,7 @@ def open_mpi() -> None:
 
 
 @pytest.fixture
-def new_machine(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Callable[[Sequence[Object]], Machine]]:
+def new_machine(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[NewMachine]:
     """Call it with the objects of a namespace, once or more: what runs there ends with the test."""
     request.getfixturevalue("namespaces")
     with ExitStack() as machines:
@@ -42,9 +42,7 @@ def new_machine(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Call
 
 
 @pytest.fixture(params=["Open MPI 4", "Open MPI 5"])
-def mpi_machine(
-    request: pytest.FixtureRequest, new_machine: Callable[[Sequence[Object]], Machine]
-) -> Callable[[Sequence[Object]], Machine]:
+def mpi_machine(request: pytest.FixtureRequest, new_machine: NewMachine) -> NewMachine:
     """The same, whose image has mpirun of one version, and then of the other."""
     request.getfixturevalue("open_mpi")
 

@@ -1,5 +1,5 @@
 """The node of tests/workload, whose containers have TensorFlow itself."""
 
-from workload.conftest import namespaces, new_machine
+from workload.nightly.conftest import namespaces, new_machine
 
 __all__ = ["namespaces", "new_machine"]
