@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import contextlib
+import re
 import ssl
 import time
 from collections.abc import Callable, Iterable
 from pathlib import Path
-from typing import Any
 
-import obstore
 import pytest
 
 from packyard.core.digest import Digest
@@ -17,7 +16,7 @@ from packyard.core.errors import ConflictError, InputError, PackyardError, Unava
 from packyard.sharing.stores import bucket, open_store
 from packyard.sharing.stores.clouds import open_gcs
 from packyard.sharing.stores.store import NotFoundError, Store, TooLongError
-from sharing.buckets import BUCKET, Opener
+from sharing.buckets import BUCKET
 from sharing.servers import Script, answer, answering, for_ever, redirect
 
 SECRET = "c2VjcmV0LXNlY3JldC1zZWNyZXQ="  # Azure's keys have to be base64
@@ -238,21 +237,40 @@ def test_authorities_that_are_missing_are_told_with_what_names_them(
         open_store("https://127.0.0.1:1").get("a")
 
 
-def test_a_write_that_was_done_and_is_repeated_as_its_answer_was_lost_succeeds(
-    on_gcs: Opener, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize("is_done", [True, False])
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_write_that_the_server_breaks_off_is_repeated_whether_it_was_done_or_not(
+    open_at: Callable[..., Store], kind: str, is_done: bool
 ) -> None:
-    put = obstore.put
+    there: dict[bytes, tuple[int, bytes]] = {}
+    broken = list[bytes]()
 
-    def twice(*words: Any, **named: Any) -> None:
-        put(*words, **named)
-        put(*words, **named)
+    def script(request: bytes) -> Iterable[bytes]:
+        head, _, body = request.partition(b"\r\n\r\n")
+        method, path = head.split(b" ", 2)[:2]
+        version, data = there.get(path, (0, b""))
+        about = [b"Last-Modified: Sun, 22 Nov 2026 10:00:00 GMT", b'ETag: "%d"' % version]
+        about.append(b"x-goog-generation: %d" % version)
+        if method == b"GET":
+            return [answer(data, *about) if version else answer(status=b"404 No")]
+        wanted = re.search(rb'(?i)-match: "?(\d+|\*)', head)
+        assert wanted, head
+        if int(wanted[1].replace(b"*", b"0")) != version:
+            return [answer(status=b"412 Precondition Failed")]
+        is_first = body not in broken
+        broken.append(body)
+        if is_done or not is_first:
+            there[path] = (version + 1, body)
+        return [] if is_first else [answer(b"", b'ETag: "x"')]
 
-    monkeypatch.setattr(obstore, "put", twice)
-    store = on_gcs()
-    store.put("a", b"1")
-    store.swap("index/head", b"0", None)
-    store.swap("index/head", b"1", Digest.of(b"0"))
-    assert (store.get("a"), store.get("index/head")) == (b"1", b"1")
+    with answering(script) as server:
+        store = open_at(kind, server.address)
+        store.put("a", b"1")
+        store.swap("a", b"2", Digest.of(b"1"))
+        assert store.get("a") == b"2"
+        with pytest.raises(ConflictError, match="exists with other content"):
+            store.put("a", b"3")
+    assert broken == ([b"1", b"2"] if is_done else [b"1", b"1", b"2", b"2"])
 
 
 # Google's credentials.

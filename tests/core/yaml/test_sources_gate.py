@@ -64,7 +64,7 @@ WAYS: dict[str, tuple[Callable[[Path], object], str]] = {
     ),
     "a generated file": (
         text(KUSTOMIZATION, "resources:", GENERATOR + "\nresources:"),
-        f"{KUSTOMIZATION}:4:40: configMapGenerator.files: no file 'secret' here",
+        f"{KUSTOMIZATION}:4:40: configMapGenerator.files: '../../../secret' leads",
     ),
     "a linked preset": (link("packages/p/files/presets/a.yaml", "secret"), "packages/p/files/presets/a.yaml: leads to"),
     "a linked package": (

@@ -272,3 +272,21 @@ def test_a_folder_that_nobody_named_and_that_holds_nothing_is_refused(
     assert "far/below/cm.yaml:3" in tiny.run("lint", ".")[1]
     monkeypatch.chdir(tmp_path / "far/below")
     assert "cm.yaml:3" in tiny.run("lint")[1]
+
+
+def test_what_a_patch_makes_of_a_carried_base_is_told_once_and_where_the_patch_says_it(tmp_path: Path) -> None:
+    root = tiny.workspace(tmp_path / "ws")
+    tiny.replace(root / "packyard.yaml", "license: LICENSE\n", "license: LICENSE\nlibraries: [builtin]\n")
+    cases = "{base: deployment, storage: [user-allocated-pvc], patches: [a.yaml]}"
+    tiny.replace(root / "packages/p/package.yaml", "  one: {base: one}", f"  one: {cases}\n  two: {cases}")
+    head = "apiVersion: packyard/v1\nkind: PodPatch\nspec:\n  containers:\n  - name: main\n"
+    tiny.write(root / "packages/p/a.yaml", f"{head}    startupProbe: {{httpGet: {{path: /, port: http}}}}\n")
+    (said,) = (line for line in linted(root, "p") if ": error: " in line)
+    assert said == (
+        "packages/p/a.yaml:6:45: error: startupProbe asks by httpGet and by tcpSocket [server-refuses] "
+        "(keep one; a patch takes the other out by null: tcpSocket: null)"
+    )
+    tiny.write(root / "packages/p/a.yaml", f"{head}    ports: [{{containerPort: 8080, name: web}}]\n")
+    said = [line for line in linted(root, "p") if "no-such-port" in line]
+    assert len(said) == 1
+    assert said[0].startswith("packages/p/package.yaml:4: error: no container of the selected pods declares port http")

@@ -35,6 +35,8 @@ CASES = [
     ("deployment", PROBE, '{tcpSocket: {port: "8443"}}', "port-as-text"),
     ("deployment", PROBE, "{exec: {command: [ask]}}", ""),
     ("others", "targetPort: http", 'targetPort: "8443"', "port-as-text"),
+    ("others", "targetPort: http", "targetPort: htp", "no-such-port"),
+    ("others", "targetPort: http", "targetPort: 1234", "no-such-port"),
     # amounts
     ("deployment", LIMITS, "{cpu: 1, memory: 1Gi, example.com/card: 1, hugepages-2Mi: 2Mi}", ""),
     ("deployment", LIMITS, "{memory: 1Gi, nvidia.com/gpus: 1}", "no-such-resource"),

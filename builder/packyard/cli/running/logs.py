@@ -16,7 +16,7 @@ import time
 from packyard.cli import declare, output
 from packyard.cli.rows import Rows
 from packyard.cli.running import clusters
-from packyard.core.errors import InputError, UsageError
+from packyard.core.errors import InputError
 from packyard.running.runs import events, status
 from packyard.running.runs import record as records
 from packyard.running.runs.kubectl import Kubectl
@@ -53,8 +53,7 @@ def run(arguments: declare.Arguments) -> int:
     if arguments.events:
         declare.alone(arguments, "logs", "beside --events", *_OF_LOGS)
         return _show_events(arguments)
-    if arguments.output != "text":
-        raise UsageError("packyard logs: -o json is for events; packyard logs RUN --events -o json")
+    declare.alone(arguments, "logs", "without --events", "output")
     if arguments.follow:
         declare.alone(arguments, "logs", "beside --follow", "previous")
     client = clusters.find(arguments)

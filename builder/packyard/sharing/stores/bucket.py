@@ -45,6 +45,8 @@ from packyard.sharing.stores.store import (
 #: How often a request that may help is repeated, and a creation that others disturb; seconds before the first one.
 ATTEMPTS, PAUSE = 6, 0.1
 
+#: What obstore repeats of reads alone: a server, or what stands before it, ended a connection that was kept open.
+_BROKEN = re.compile(r"kind: (Interrupted|Timeout),")
 _STATUS = re.compile(r"status code: (\d{3})\b")
 _CODE = re.compile(r"<Code>([A-Za-z]{1,64})</Code>")
 _CREDENTIALS = "set them as for the cloud's own tools, then run again"
@@ -101,7 +103,8 @@ class BucketStore:
         key = f"{PROBES}{os.urandom(8).hex()}"
 
         def write(mode: Any) -> bool:
-            return self._write(key, os.urandom(8), mode)
+            data = os.urandom(8)
+            return self._write(key, data, mode) or self._found(key)[0] == Digest.of(data)
 
         def wins(mode: Any) -> int:
             return sum(parallel.each(write, [mode] * parallel.AT_ONCE))
@@ -124,7 +127,7 @@ class BucketStore:
                 check_same(self._place(key), current, Digest.of(data))
             if current or self._write(key, data, "create"):
                 return
-            time.sleep(PAUSE * 2**attempt * random.uniform(0.5, 1))
+            _pause(attempt)
         raise UnavailableError(Problem("the server neither creates it nor has it", file=self._place(key), hint=LOOK))
 
     def get(self, key: str, *, limit: int = LIMIT) -> bytes:
@@ -183,11 +186,22 @@ class BucketStore:
         return Digest.of(data), version
 
     def _write(self, key: str, data: bytes, mode: Any) -> bool:
-        """Write an object, and return False if the server refuses that because of what is there."""
+        """Write an object, and return False if the server refuses that because of what is there.
+
+        That may be these very bytes, where the answer to the first request was lost.
+        """
         attributes: Any = {"Content-Type": content_type(key), "Cache-Control": cache_control(key)}
 
         def put(bucket: ObjectStore) -> None:
-            obstore.put(bucket, key, data, use_multipart=False, attributes=attributes, mode=mode)
+            for attempt in range(ATTEMPTS):
+                try:
+                    obstore.put(bucket, key, data, use_multipart=False, attributes=attributes, mode=mode)
+                except exceptions.GenericError as error:
+                    if attempt + 1 == ATTEMPTS or not _BROKEN.search(str(error)):
+                        raise
+                    _pause(attempt)
+                else:
+                    return
 
         try:
             self._ask(self._place(key), put)
@@ -251,6 +265,10 @@ class BucketStore:
     def _place(self, key: str) -> str:
         check_key(key)
         return f"{self.address}/{key}"
+
+
+def _pause(attempt: int) -> None:
+    time.sleep(PAUSE * 2**attempt * random.uniform(0.5, 1))
 
 
 class _RefusedError(UnavailableError):

@@ -27,7 +27,7 @@ _REASONS = (
     (r"Proxy(Connect|Auth|Error|URL|Scheme)|Tunnel", "the proxy cannot be reached, or refuses", _PROXY),
     (r"gaierror|ConnectionRefused", "the server cannot be reached", LOOK),  # to urllib3 a kind of timeout, too
     (r"Timeout|TimedOut", "the server did not answer in time", LOOK),
-    (r"kind: Connect|dns error", "the server cannot be reached", LOOK),
+    (r"kind: Connect,|dns error", "the server cannot be reached", LOOK),
     (r"ssl\.SSLError", "the server speaks no TLS, or TLS failed", LOOK),
     (
         r"Incomplete|UnexpectedEof|ConnectionReset|builtins\.ConnectionError|Body",

@@ -9,6 +9,7 @@ import posixpath
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from functools import partial
+from itertools import takewhile
 
 from packyard.core.errors import InputError, Problem
 from packyard.core.kubernetes import kustomization
@@ -154,17 +155,34 @@ def _directories(here: Workspace, composed: ComposedPackage) -> Iterator[Package
 def _to_sources(here: Workspace, composed: ComposedPackage, findings: Iterable[Finding]) -> Iterator[Finding]:
     """Move findings from the composed files of a package to the sources."""
     traced, prefix = Traced(here, composed), f"{composed.package.name}/{here.prefix}/"
+    carried = set[tuple[Place, str, str]]()
     for item in findings:
         below, place = item.file.removeprefix(prefix), None
         if below != item.file:
             given = traced.value_place(below, item.line) if item.rule in _OF_VALUES else None
             place = given or traced.at(below, item.line, item.column)
+        if place and place.file.startswith(_CARRIED) and item.rule == "server-refuses":
+            place = _own_place(traced, below, item.line, composed.files[below]) or place
         if place and place.file.startswith(_CARRIED) and (made := traced.use_case(below)[0]):
+            if not exception.apply([replace(item, **asdict(place))], {place.file: here.sources.read(place.file)}, ()):
+                continue  # its author allows it
+            if (place, item.rule, item.message) in carried:  # as in the first use case that took it in
+                continue
+            carried.add((place, item.rule, item.message))
             item, place = silence.carried(item, made.use_case), Place(composed.package.file, made.use_case.line, 0)
         # What is removed from a patch would bring back what it replaced.
         is_patch = item.fix == REMOVE and place and not place.file.startswith(here.sources.shown("bases"))
         shown, fix = f"{item.file}:{item.line}", "" if is_patch else item.fix
         yield replace(item, **asdict(place), composed=shown, fix=fix) if place else item
+
+
+def _own_place(traced: Traced, path: str, line: int, data: bytes) -> Place | None:
+    """Return what an author wrote first in a mapping of a carried file, which begins in a line: the rest is sound."""
+    lines = data.decode().split("\n")[line - 1 :]
+    depths = [len(text) - len(text.lstrip(" -")) for text in lines]
+    inner = takewhile(lambda number: depths[number] >= depths[0], range(len(lines)))
+    places = (traced.at(path, line + number) for number in inner)
+    return next((place for place in places if place and not place.file.startswith(_CARRIED)), None)
 
 
 def as_findings(problems: Iterable[Problem]) -> list[Finding]:

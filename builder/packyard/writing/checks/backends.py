@@ -58,7 +58,7 @@ def _port(port: Node | None, field: str, ports: list[MappingNode] | None) -> Ite
     known = {item.text(field) for item in ports or ()} - {""}
     is_asked = bool(known) if field == "port" else ports is not None
     if is_asked and isinstance(port, Scalar) and port.value and port.value not in known:
-        yield selectors.no_port(port, known, f"the Service has no port {port.value}")
+        yield selectors.no_port(port, known, f"the Service has no port {port.value}", severity="error")
 
 
 def _policy(root: MappingNode, parsed: Parsed) -> Iterator[Finding]:

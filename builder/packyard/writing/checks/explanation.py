@@ -20,7 +20,7 @@ Severity = Literal["error", "warning"]
 
 #: Rules whose errors neither kustomize nor the API server refuses: a package that is imported was used with them.
 IN_USE = (
-    *("plain-secret", "no-such-key", "probe-port", "port-not-told", "process-count"),
+    *("plain-secret", "no-such-key", "probe-port", "port-not-told", "process-count", "no-such-port"),
     *("empty-storage-class", "results-read-only", "root-with-fs-group", "reference-left-behind"),
 )
 

@@ -104,12 +104,15 @@ def _by_schema(
 ) -> Iterator[Finding]:
     """Find what schemas reject, but for what an error explains already."""
     explained = {_place(finding) for finding in findings if finding.severity == "error"}
+    lines = {place[:2] for place in explained}
     applied = Applied(parsed)
     by_schema = list(kubernetes_schema.check(parsed, applied, judges, newest=shipped is None) if judges else ())
     wrong = {finding.file for finding in by_schema if finding.severity == "error"}
     refused = {_place(item) for item in by_schema if item.rule == "server-refuses"}
     own = [rule for judge in judges for rule in judge.rules]
-    yield from (item for item in by_schema if _place(item) not in explained)
+    for item in by_schema:
+        if _place(item) not in explained and (item.severity == "error" or _place(item)[:2] not in lines):
+            yield item
     yield from security.check(parsed, applied)
     for item in rows.check(applied, own):
         is_told = _place(item) in refused or (item.rule == "server-refuses" and _place(item) in explained)

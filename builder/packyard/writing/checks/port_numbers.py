@@ -1,8 +1,7 @@
-"""Faults of ports: probes that ask another, servers that are not told theirs."""
+"""Faults of ports: probes that a set leaves behind, servers that are not told theirs."""
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 
 from packyard.core.kubernetes.pods import Pod
@@ -12,8 +11,6 @@ from packyard.writing.checks import variables
 from packyard.writing.checks.finding import Finding, breach
 from packyard.writing.checks.parsed import Parsed
 
-#: The number or the name of a port.
-_PORT = re.compile(r"\d+\Z|[a-z][a-z0-9-]*\Z")
 PROBES = ("startupProbe", "readinessProbe", "livenessProbe")
 ASKED = ("httpGet", "tcpSocket", "grpc")
 
@@ -27,26 +24,17 @@ def check(parsed: Parsed) -> Iterator[Finding]:
 
 
 def _probes(container: MappingNode, parsed: Parsed) -> Iterator[Finding]:
-    """Find probes of a port that the container does not have, or that a set parts from it."""
+    """Find probes of a port that a set parts from that of the container."""
     handlers = [container.mapping(probe, kind) for probe in PROBES for kind in ASKED]
     handlers += [container.mapping("lifecycle", hook, "httpGet") for hook in ("postStart", "preStop")]
     declared = mappings(container.get("ports"))
     for port in (handler.scalar("port") for handler in handlers if handler):
-        if not port or not _PORT.match(port.value):
-            continue
-        if port.value.isdecimal() and port.style != "plain":
-            continue  # which is the name of a port then
-        same = [item.get("containerPort") for item in declared if item.text("containerPort") == port.value]
-        if not port.value.isdecimal():
-            if all(item.text("name") != port.value for item in declared):
-                names = ", ".join(name for item in declared if (name := item.text("name"))) or "no port by a name"
-                message = f"a probe asks port {port.value!r}, which the container does not declare"
-                yield breach("probe-port", port, message, f"it declares {names}")
-        elif same:
-            here, changed = parsed.changed_by(port), [parsed.changed_by(node) for node in same]
-            if here not in changed:
-                message = "a set changes the port of this probe or that of the container, and not both"
-                yield breach("probe-port", port, message, "name the port, and ask it by its name")
+        is_number = port is not None and port.style == "plain"  # in quotes it is the name of a port
+        same = [item.get("containerPort") for item in declared if port and item.text("containerPort") == port.value]
+        here, changed = parsed.changed_by(port), [parsed.changed_by(node) for node in same]
+        if port and is_number and same and here not in changed:
+            message = "a set changes the port of this probe or that of the container, and not both"
+            yield breach("probe-port", port, message, "name the port, and ask it by its name")
 
 
 def _untold(container: MappingNode, pod: Pod[MappingNode], parsed: Parsed) -> Iterator[Finding]:

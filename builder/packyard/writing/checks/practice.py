@@ -32,11 +32,13 @@ def check(parsed: Parsed) -> Iterator[Finding]:
     bindings = (root for root in parsed.objects if is_kind(root, RBAC, "RoleBinding", "ClusterRoleBinding"))
     trusted = {name.value for root in bindings for name in names(root.get("subjects"))}
     for root in parsed.objects:
-        yield from _labelled(root, root, f"the {root.text('kind')}")
+        unlabelled = list(_labelled(root, root, f"the {root.text('kind')}"))
+        yield from unlabelled
         yield from _unexpanded(variables.stated(root, parsed))
         yield from _deadlines(root, parsed)
         for pod in parsed.pods_of(root):
-            if pod.template and pod.template is not root:
+            is_said = unlabelled and pod.template and not pod.template.entry("metadata")  # at the same place
+            if pod.template and pod.template is not root and not is_said:
                 yield from _labelled(pod.template, root, "the pod")
             # Pods of Argo report through the API server, and who makes those of an unknown kind gives them an account.
             is_known = pods.knows(kind_of(root)) or pod.spec.get("serviceAccountName")

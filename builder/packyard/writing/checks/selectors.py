@@ -24,6 +24,7 @@ from packyard.core.kubernetes.pods import Pod
 from packyard.core.yaml.document import entries, mappings
 from packyard.core.yaml.node import Entry, MappingNode, Node, Scalar
 from packyard.using.kustomize.selector import identity
+from packyard.writing.checks.explanation import Severity
 from packyard.writing.checks.finding import Finding, breach
 from packyard.writing.checks.parsed import Parsed
 
@@ -140,23 +141,26 @@ def _ports(service: MappingNode, selector: MappingNode, parsed: Parsed) -> Itera
     """Find ports of a Service that no container of its pods declares, or that a set parts from the container's."""
     containers = [container for pod in selected(selector, parsed.all_pods) for container in pod.containers]
     declared = [port for container in containers for port in mappings(container.get("ports"))]
-    for port in mappings(service.find("spec", "ports")) if declared else ():
+    for port in mappings(service.find("spec", "ports")) if containers else ():
         target = port.get("targetPort") or port.get("port")
         if not isinstance(target, Scalar) or not target.value:
             continue
         fields = [(item, field) for item in declared for field in ("name", "containerPort")]
         matching = [item.get(field) for item, field in fields if item.text(field) == target.value]
-        if not matching and parsed.complete:
+        is_name = not target.value.isdecimal()  # a number is reached whether or not it is declared
+        if not matching and parsed.complete and (declared or is_name):
             names = {item.text("name") or item.text("containerPort") for item in declared} - {""}
-            yield no_port(target, names, f"no container of the selected pods declares port {target.value}")
+            message = f"no container of the selected pods declares port {target.value}"
+            message += ", so that the Service reaches nobody" if is_name else ""
+            yield no_port(target, names, message, severity="error" if is_name else "warning")
         elif matching:
             yield from parted(target, matching, "the port of the container", parsed)
 
 
-def no_port(port: Scalar, known: set[str], message: str) -> Finding:
+def no_port(port: Scalar, known: set[str], message: str, *, severity: Severity = "warning") -> Finding:
     """Return the finding of a port that is none of those that are known."""
     others = f"there is {', '.join(sorted(known))}" if known else "there is no port by a name"
-    return breach("no-such-port", port, message, suggest(port.value, known) or others)
+    return breach("no-such-port", port, message, suggest(port.value, known) or others, severity=severity)
 
 
 def _is_operated(root: MappingNode, parsed: Parsed) -> bool:

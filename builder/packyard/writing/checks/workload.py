@@ -1,8 +1,7 @@
-"""Faults of pods that no schema reports: mounts without volumes, duplicate names, fields at the wrong level."""
+"""Faults of objects and pods that no schema reports: two of one name, mounts without volumes, names of nodes."""
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterator
 
 from packyard.core.kubernetes.groups import is_cluster_scoped
@@ -38,10 +37,8 @@ def check(parsed: Parsed) -> Iterator[Finding]:
         for pod in found_pods:
             yield from _nodes(pod, parsed)
             volumes = pod.volume_names
-            yield from _twice("container", list(filter(None, (item.scalar("name") for item in pod.containers))))
             for container in pod.containers:
                 yield from _unknown_volumes(container, volumes)
-                yield from _twice("variable", names(container.get("env")))
 
 
 def _objects(build: Build) -> Iterator[Finding]:
@@ -102,7 +99,6 @@ def _volumes(found_pods: list[Pod[MappingNode]]) -> Iterator[Finding]:
             if name.value not in mounted and not name.value.startswith(_INJECTED):
                 message = f"no container mounts volume {name.value!r}"
                 yield breach("volume-never-mounted", name, message, "mount it, or remove it")
-        yield from _twice("volume", declared)
 
 
 def _mounts(node: MappingNode) -> list[Scalar]:
@@ -118,13 +114,3 @@ def _unknown_volumes(container: MappingNode, volumes: frozenset[str]) -> Iterato
             message = f"{label} mounts {mount.value!r}, which is not a volume of its pod"
             hint = f"the volumes are {', '.join(sorted(volumes))}" if volumes else "the pod has no volumes"
             yield breach("mount-without-volume", mount, message, hint)
-
-
-def _twice(what: str, called: list[Scalar]) -> Iterator[Finding]:
-    """Find names that two of a list have."""
-    counted: Counter[str] = Counter()
-    for name in called:
-        counted[name.value] += 1
-        if counted[name.value] > 1:
-            message = f"{what} {name.value!r} occurs twice"
-            yield breach("duplicate-name", name, message, severity="warning" if what == "variable" else "error")
