@@ -313,20 +313,18 @@ def test_refuses_weights_that_are_not_whole(
 
 
 @pytest.mark.parametrize(
-    "config", ['{"max_position_embeddings": 31}', '{"text_config": {"max_position_embeddings": 31}}']
+    ("config", "known"),
+    [
+        ('{"max_position_embeddings": 31}', 31),
+        ('{"text_config": {"max_position_embeddings": 31}}', 31),
+        ('{"max_position_embeddings": 16, "rope_scaling": {"factor": 2.0}}', 32),
+    ],
 )
-def test_refuses_a_context_that_the_model_has_not(config: str, trainer: Trainer, tmp_path: Path) -> None:
+def test_refuses_a_context_that_the_model_has_not(config: str, known: int, trainer: Trainer, tmp_path: Path) -> None:
     folder = weights(tmp_path / "weights", WHOLE | {"config.json": config.encode()})
-    assert "is 31 tokens: lower MAX_LENGTH from 32" in refusal(trainer, tmp_path, MODEL_PATH=folder, MAX_LENGTH=32)
-    assert "no data" in refusal(
-        trainer, tmp_path, MODEL_PATH=folder, MAX_LENGTH=31
-    )  # the context is not what is wrong now
-
-
-def test_a_context_that_a_model_stretches_is_not_too_long(trainer: Trainer, tmp_path: Path) -> None:
-    config = b'{"max_position_embeddings": 16, "rope_scaling": {"factor": 2.0}}'
-    folder = weights(tmp_path / "weights", WHOLE | {"config.json": config})
-    assert "no data" in refusal(trainer, tmp_path, MODEL_PATH=folder, MAX_LENGTH=32)
+    said = refusal(trainer, tmp_path, MODEL_PATH=folder, MAX_LENGTH=known + 1)
+    assert f"is {known} tokens: lower MAX_LENGTH from {known + 1}" in said
+    assert "no data" in refusal(trainer, tmp_path, MODEL_PATH=folder, MAX_LENGTH=known)  # what is wrong now
 
 
 @pytest.mark.parametrize(
