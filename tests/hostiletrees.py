@@ -3,8 +3,6 @@
 python tests/hostiletrees.py     answers a line of JSON, [words, folder], with one: [exit code, stderr, seconds, MiB]
 """
 
-from __future__ import annotations
-
 import hashlib
 import json
 import os
