@@ -185,7 +185,7 @@ useCases:
     assert said[0].startswith(f"bases/one/pod.yaml:8:12: warning: 'tools:1' {replaced}")
     assert said[1:] == [
         "packages/p/package.yaml:5: warning: useCases.one: no container of the base one mounts the volume 'storage' "
-        "[volume-never-mounted] (mount it there, or leave out the storage user-allocated-pvc)"
+        "[volume-never-mounted] (mount it there, or take storage: [none])"
     ]
     tiny.write(tmp_path / "packages/p/patches/pod.yaml", POD.replace("tools:1", "tools:2"))
     tiny.replace(tmp_path / "packages/p/package.yaml", "{base: one, ", "{base: one, patches: [patches/pod.yaml], ")
