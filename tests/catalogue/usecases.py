@@ -210,15 +210,13 @@ def composed(package: Package, use_case: UseCase) -> Composed:
 
 def composed_package(package: Package) -> ComposedPackage:
     """Return a package as it is composed, once for all tests."""
-    if package.name not in _COMPOSED:
-        _COMPOSED[package.name] = _compose(package.name)
-    return _COMPOSED[package.name]
+    return _compose(package.name)
 
 
-_COMPOSED: dict[str, ComposedPackage] = {}
 _MEMO = Memo()
 
 
+@cache
 def _compose(name: str) -> ComposedPackage:
     here = workspace.read(real.REPOSITORY, _MEMO)
     return compose(here, packages.read(here, name))

@@ -30,11 +30,10 @@ COMMANDS = {
 @pytest.fixture
 def package(tmp_path: Path) -> Path:
     root = tmp_path / "package"
-    for folder in ("", "sub", "empty"):
-        (root / folder).mkdir(parents=True)
     simple = KRMFILE.split("    io.k8s.cli.substitutions")[0]
-    for path, text in (("Krmfile", KRMFILE), ("r.yaml", RESOURCE), ("sub/Krmfile", simple), ("sub/r.yaml", RESOURCE)):
-        (root / path).write_bytes(text.encode())
+    files = {"Krmfile": KRMFILE, "r.yaml": RESOURCE, "sub/Krmfile": simple, "sub/r.yaml": RESOURCE}
+    tiny.write_all(root, files)
+    (root / "empty").mkdir()
     return root
 
 
