@@ -125,7 +125,7 @@ def test_fixes_go_into_the_sources_and_undo_takes_them_back(root: Path) -> None:
 def test_what_is_removed_from_a_patch_is_not_fixed(root: Path) -> None:
     tiny.write(root / CM, tiny.POD.replace("spec:\n", "spec:\n  suspend: true\n", 1))
     package = root / "packages/p/package.yaml"
-    patch = "patches: [{patch: '[{op: replace, path: /spec/suspend, value: false}]', target: {kind: Job}}]"
+    patch = "patches: [{patch: '- {op: replace, path: /spec/suspend, value: false}', target: {kind: Job}}]"
     tiny.replace(package, "base: one", f"base: one, {patch}")
     before = package.read_bytes()
     tiny.run("lint", "--workspace", root, "--fix")
@@ -220,7 +220,7 @@ useCases:
         assert any(line.startswith(says) for line in linted(tmp_path)) == warned
     tiny.replace(tmp_path / "bases/one/Krmfile", "    io.k8s.cli.substitutions.IMAGE: {" + name + "}\n", "")
     tiny.replace(tmp_path / "bases/one/Krmfile", "TAG", "IMAGE")
-    patch = "patches: [{target: {kind: Pod}, patch: '[{op: replace, path: /spec/containers/0/image, value: b:2}]'}]"
+    patch = "patches: [{target: {kind: Pod}, patch: '- {op: replace, path: /spec/containers/0/image, value: b:2}'}]"
     tiny.replace(tmp_path / "packages/p/package.yaml", "setters: {TAG: '1'}", patch)
     says = "this replaces the setter IMAGE: it sets nothing in one/user-allocated-pvc"
     (said,) = (line for line in linted(tmp_path) if says in line)
