@@ -36,7 +36,7 @@ VERBS = {
     "set": "set DIR PVC_NAME=disk",
     "explain": "explain DIR EPOCHS",
     "enable": "enable DIR debug",
-    "enable without NAME": "enable DIR",
+    "enable without OPTION": "enable DIR",
     "render": "render DIR",
     "diff": "diff out/tiny.tar.gz tiny",
     "verify DIR": "verify tiny",

@@ -9,7 +9,7 @@ IDLE = """\
 # Is bigger.
 apiVersion: kustomize.config.k8s.io/v1alpha1
 kind: Component
-patches: [{target: {kind: Job}, patch: '[{op: add, path: /spec/completions, value: 2}]'}]
+patches: [{target: {kind: Job}, patch: '- {op: add, path: /spec/completions, value: 2}'}]
 """
 PODS = """\
 # Is small.

@@ -4,8 +4,6 @@ It says what may be half done where the next command cannot see the step: that o
 one without a home. It is shown, and never obeyed.
 """
 
-from __future__ import annotations
-
 import fcntl
 import os
 from collections.abc import Iterator

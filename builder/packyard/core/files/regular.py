@@ -3,8 +3,6 @@
 A named pipe does not block it, and every failure names the file.
 """
 
-from __future__ import annotations
-
 import errno
 import os
 import stat

@@ -9,8 +9,6 @@
 `using.kustomize.supported` what packyard's own build does not. `using.options.options` edits the components.
 """
 
-from __future__ import annotations
-
 import os
 import re
 from collections.abc import Callable, Iterator, Sequence

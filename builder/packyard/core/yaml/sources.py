@@ -13,8 +13,6 @@ What many tasks of a run make of the same sources is made by `Sources.once` for 
 of the others, too.
 """
 
-from __future__ import annotations
-
 import os
 import posixpath
 from collections.abc import Callable, Hashable, Mapping

@@ -3,8 +3,6 @@
 A value stands once in a package: it holds for every use case that has the option enabled.
 """
 
-from __future__ import annotations
-
 import os
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from pathlib import Path

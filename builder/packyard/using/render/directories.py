@@ -5,8 +5,6 @@ next one twice, a billion times. What they refuse themselves, a circle or a dire
 to the build.
 """
 
-from __future__ import annotations
-
 import os
 from collections.abc import Iterator
 from pathlib import Path

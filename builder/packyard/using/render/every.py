@@ -1,7 +1,5 @@
 """The use cases below a directory, rendered as if values were set in them; the directory itself stays as it is."""
 
-from __future__ import annotations
-
 import itertools
 import os
 import shutil

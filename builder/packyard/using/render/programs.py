@@ -1,7 +1,5 @@
 """Programs that build a directory: ``kustomize build DIR``, or ``kubectl kustomize DIR``, which is the same code."""
 
-from __future__ import annotations
-
 import shutil
 import tempfile
 from dataclasses import dataclass

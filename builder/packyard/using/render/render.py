@@ -1,7 +1,5 @@
 """The objects of a use case, ready for ``kubectl apply -f -``; not before all that must be set is, by the rules."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
@@ -36,7 +34,7 @@ class Inputs:
     options: Sequence[OptionSetters]
 
     @classmethod
-    def read(cls, directory: Path) -> Inputs:
+    def read(cls, directory: Path) -> "Inputs":
         """Read each Krmfile once; files that a merge left undecided are refused, in whatever language they are."""
         folders = list(directories.folders(directory))
         refuse(lost for folder in folders if (lost := shipped.lost(folder, KRMFILE)))
