@@ -1,7 +1,5 @@
 """`packyard show`: what a package is, before it is fetched, from the catalogue and from a channel."""
 
-from __future__ import annotations
-
 import json
 import shlex
 from pathlib import Path

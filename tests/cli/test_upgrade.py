@@ -1,7 +1,5 @@
 """`packyard upgrade`: what stays, what arrives, what conflicts, and how it is taken back."""
 
-from __future__ import annotations
-
 import shutil
 from pathlib import Path
 

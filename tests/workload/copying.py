@@ -1,7 +1,5 @@
 """What copies, as its pod starts it, with the words and variables of its manifest."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 from collections.abc import Iterator, Mapping

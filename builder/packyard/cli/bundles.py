@@ -1,7 +1,5 @@
 """Bundles in memory: what a channel has that a command line names, what packyard carries, or what is in a file."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace

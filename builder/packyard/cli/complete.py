@@ -1,7 +1,5 @@
 """Completions of the last word of a command line: called by the script that `packyard completion` prints."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from importlib import import_module

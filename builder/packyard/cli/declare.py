@@ -1,7 +1,5 @@
 """How verbs declare arguments and get them: all but `set`, which must start fast, and kustomize's own commands."""
 
-from __future__ import annotations
-
 import argparse
 from argparse import Namespace as Arguments
 from collections.abc import Sequence

@@ -9,8 +9,6 @@ is verified as by `packyard get`, and unpacked into a folder that ends with the 
 was typed.
 """
 
-from __future__ import annotations
-
 import os
 import shlex
 import tempfile

@@ -4,8 +4,6 @@ The receipt beside packyard.json names a channel (`core.bundle.receipt`). Whoeve
 that channel is asked only if the user named it before, on this computer.
 """
 
-from __future__ import annotations
-
 import os
 from collections.abc import Collection, Mapping, Sequence
 from contextlib import suppress

@@ -4,8 +4,6 @@ Without ``--workspace`` it is the workspace around the working directory, or for
 carries; without names it is every package. A library that it builds on is fetched from its channel, and kept.
 """
 
-from __future__ import annotations
-
 import os
 from collections.abc import Sequence
 from contextlib import suppress

@@ -9,8 +9,6 @@
 | runs of several pods | test_mpi, test_sets | test_programs: hidden failure, no model to publish | | |
 """
 
-from __future__ import annotations
-
 import hashlib
 import os
 import re

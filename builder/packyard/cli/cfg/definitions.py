@@ -1,7 +1,5 @@
 """`cfg create-…`, `cfg delete-…` and `cfg init`: what writes the definitions of a Krmfile."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from pathlib import Path
 

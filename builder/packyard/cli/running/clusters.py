@@ -1,7 +1,5 @@
 """What verbs that meet a cluster share: kubectl's own flags, the line that names context and namespace first, DIR."""
 
-from __future__ import annotations
-
 import argparse
 import os
 import time

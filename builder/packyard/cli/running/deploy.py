@@ -11,8 +11,6 @@ packyard checks the use case and asks the cluster all that `packyard doctor` ask
 applied.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import partial

@@ -9,8 +9,6 @@ packyard logs RUN --events  what happened to the run, to what was made of it and
 pods to start, follows those too that are made later, and ends with the run; the exit code is 1 if that has failed.
 """
 
-from __future__ import annotations
-
 import time
 
 from packyard.cli import declare, output

@@ -5,8 +5,6 @@ packyard results RUN --pod  for these: pods of the run's image and user that may
                             only read what it wrote, as JSON for kubectl create
 """
 
-from __future__ import annotations
-
 import shlex
 from collections.abc import Sequence
 

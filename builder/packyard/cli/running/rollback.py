@@ -9,8 +9,6 @@ packyard rollback RUN --list  the records: when, by whom, which version of the
 Secrets stay as they are on the cluster, for their data are not recorded.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from functools import partial
 from types import SimpleNamespace

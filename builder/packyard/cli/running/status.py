@@ -4,8 +4,6 @@ something does not run.
 The newest is first.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from packyard.cli import declare, output

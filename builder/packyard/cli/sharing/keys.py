@@ -13,8 +13,6 @@ packyard keys trust IDENTITY CHANNEL --issuer URL
 Several keys are given as KEY KEY CHANNEL: one of them has to have signed. They take the place of those before.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from shlex import join, quote

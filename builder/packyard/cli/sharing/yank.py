@@ -3,8 +3,6 @@
 It stays in the channel: whoever asks for exactly that version gets it, with the reason. Nothing else chooses it.
 """
 
-from __future__ import annotations
-
 from packyard.cli import declare, signing
 from packyard.cli.bundles import DONE, open_channel, row
 from packyard.cli.rows import Rows

@@ -12,8 +12,6 @@ packyard diff NAME@1.0/USECASE NAME@1.1/USECASE
 Of several use cases it says how much of what kind differs; -v prints each difference.
 """
 
-from __future__ import annotations
-
 import os
 from collections.abc import Sequence
 from dataclasses import asdict

@@ -7,8 +7,6 @@ packyard enable [DIR] OPTION... --off  disable them: their lines go, and values
 packyard enable [DIR]                  list the options
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from pathlib import Path
 from shlex import quote

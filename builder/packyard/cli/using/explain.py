@@ -3,8 +3,6 @@
 packyard setters DIR lists the names.
 """
 
-from __future__ import annotations
-
 from packyard.cli import declare, directory, output
 from packyard.cli.rows import Rows
 from packyard.cli.using.setters import list_all

@@ -12,8 +12,6 @@ packyard get --locked                      fetch what packyard.lock notes, to
 VERSION may be a range such as ^1.2 or ~1.2.0, or latest. What was fetched is kept, and not transferred again.
 """
 
-from __future__ import annotations
-
 import os
 from collections.abc import Iterator
 from contextlib import suppress

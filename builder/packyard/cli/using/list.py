@@ -8,8 +8,6 @@ packyard list --from CHANNEL   those of a folder, an http(s) address or a bucket
 packyard show NAME lists the use cases of one.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from difflib import get_close_matches
 

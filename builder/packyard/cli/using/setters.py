@@ -1,7 +1,5 @@
 """Show the parameters of a use case with their values, or what each use case of a package has to have set."""
 
-from __future__ import annotations
-
 import posixpath
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace

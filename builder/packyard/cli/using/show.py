@@ -11,8 +11,6 @@ packyard show NAME --images        the names of its images, a line each, for
 Nothing is written into the folder here.
 """
 
-from __future__ import annotations
-
 import os
 import tempfile
 from collections.abc import Iterator, Sequence

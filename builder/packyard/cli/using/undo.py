@@ -8,8 +8,6 @@ Edits by hand stay; where they and the change meet in the same lines, nothing is
 is finished first.
 """
 
-from __future__ import annotations
-
 import os
 import time
 from pathlib import Path

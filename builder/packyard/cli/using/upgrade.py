@@ -12,8 +12,6 @@ same lines, or it does not take a value of yours, nothing is changed, and every 
 decides. `packyard undo DIR` reverts it.
 """
 
-from __future__ import annotations
-
 import os
 from dataclasses import replace
 from pathlib import Path

@@ -14,8 +14,6 @@ by set. Who signed is only reported, and the exit code is 0, unless you trust a 
 then --from CHANNEL exits with 1 for what that key did not sign.
 """
 
-from __future__ import annotations
-
 import os
 from contextlib import suppress
 from dataclasses import replace

@@ -5,8 +5,6 @@ exit code is 1 if any finding is an error, or with --strict if there is any. A c
 ``# packyard: allow RULE: reason``. Use cases of a workspace are judged alone, and with each option.
 """
 
-from __future__ import annotations
-
 import os
 from collections.abc import Sequence
 from functools import partial

@@ -7,8 +7,6 @@ packyard new --list NAME   the manifests of one of them
 What no flag says is asked for on a terminal.
 """
 
-from __future__ import annotations
-
 import shutil
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict
