@@ -3,8 +3,6 @@
 python tests/hostiletrees.py     answers a line of JSON, [words, folder], with one: [exit code, stderr, seconds, MiB]
 """
 
-from __future__ import annotations
-
 import hashlib
 import json
 import os
@@ -142,8 +140,8 @@ KUSTOMIZATIONS = (
     "resources: [../two, ../two/.]",
     "resources: [cm.yaml, cm.yaml]",
     "resources: [cm.yaml]\ncomponents: [../one]",
-    "resources: [cm.yaml]\npatches: [{target: {kind: '(a|aa)+$'}, patch: '[{op: add, path: /data/b, value: c}]'}]",
-    "resources: [cm.yaml]\npatches: [{target: {kind: '['}, patch: '[{op: add, path: /data/b, value: c}]'}]",
+    "resources: [cm.yaml]\npatches: [{target: {kind: '(a|aa)+$'}, patch: '- {op: add, path: /data/b, value: c}'}]",
+    "resources: [cm.yaml]\npatches: [{target: {kind: '['}, patch: '- {op: add, path: /data/b, value: c}'}]",
     "resources: [cm.yaml]\npatches:\n- target: {kind: ConfigMap}\n  patch: |\n"
     + "".join(f"    - {{op: copy, from: /data, path: /data/c{n}}}\n" for n in range(40)),
     "resources: [cm.yaml]\npatches:\n- target: {kind: ConfigMap}\n  patch: |\n"

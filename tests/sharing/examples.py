@@ -1,7 +1,5 @@
 """Small bundles to publish, and a store that fails when told to."""
 
-from __future__ import annotations
-
 import gzip
 import json
 import os

@@ -1,7 +1,5 @@
 """Provenance: what it says of a bundle, byte by byte the same, what is refused, and what it proves."""
 
-from __future__ import annotations
-
 import json
 import re
 from base64 import b64decode

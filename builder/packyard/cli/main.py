@@ -5,8 +5,6 @@
 use is imported.
 """
 
-from __future__ import annotations
-
 import atexit
 import gc
 import os

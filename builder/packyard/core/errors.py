@@ -157,11 +157,11 @@ _MOST_NAMES = 3
 _CUTOFF, _SHORT_CUTOFF = 0.75, 0.65  # of likeness: a name that nobody meant is worse than none
 
 
-def suggest(name: str, names: Iterable[str]) -> str:
+def suggest(name: str, names: Iterable[str], before: str = "") -> str:
     """Return the hint ``did you mean 'X'?`` for what ``name`` was probably meant to be; an empty text for no idea.
 
     Names that begin so come first, then one that is spelled nearly so, then those of which it is a part, as ``nfs`` is
-    of ``user-mounted-nfs``.
+    of ``user-mounted-nfs``. What is typed ``before`` a name stands before it.
     """
     choices: Sequence[str] = sorted(choice for choice in names if len(choice) < _LONG and choice != name)
     if len(name) >= _LONG:
@@ -173,7 +173,7 @@ def suggest(name: str, names: Iterable[str]) -> str:
     near = near or [choice for choice in choices if is_long and _between_dashes(name) in _between_dashes(choice)]
     if not near:
         return ""
-    quoted = [f"'{choice}'" for choice in near[:_MOST_NAMES]]
+    quoted = [f"'{before}{choice}'" for choice in near[:_MOST_NAMES]]
     if len(near) > _MOST_NAMES:
         quoted.append(f"one of {len(near) - _MOST_NAMES} more")
     return f"did you mean {', '.join(quoted[:-1])}{' or ' * (len(quoted) > 1)}{quoted[-1]}?"

@@ -1,7 +1,5 @@
 """A bundle is verified when it is built and when it is opened."""
 
-from __future__ import annotations
-
 import gzip
 import random
 from collections.abc import Sequence

@@ -1,7 +1,5 @@
 """SBOMs: valid by SPDX's own library, complete, and the same bytes each time."""
 
-from __future__ import annotations
-
 import json
 import subprocess
 import sys

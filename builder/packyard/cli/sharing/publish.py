@@ -4,8 +4,6 @@ All packages are built before the first is uploaded. Another tar under a publish
 tar changes nothing, and what an interrupted publish left is completed: run it again.
 """
 
-from __future__ import annotations
-
 import argparse
 import re
 import tempfile

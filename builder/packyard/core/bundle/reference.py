@@ -69,6 +69,12 @@ class Reference:
         return f"{self.name}@{choice}" if choice else self.name
 
 
+def split(text: str) -> tuple[Reference, str]:
+    """Read ``NAME[@VERSION][/USECASE]``: a package, and what is named in it."""
+    package, _, use_case = (text, "", "") if "://" in text else text.partition("/")
+    return Reference.parse(package), use_case.strip("/")
+
+
 def is_name(text: str) -> bool:
     """Return whether a text is the name of a bundle."""
     return _NAME.fullmatch(text) is not None

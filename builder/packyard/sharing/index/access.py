@@ -24,7 +24,7 @@ from shlex import quote
 
 from packyard.core.bundle import record
 from packyard.core.digest import Digest
-from packyard.core.errors import ConflictError, InputError, IntegrityError, Problem, UnavailableError
+from packyard.core.errors import ConflictError, InputError, IntegrityError, Problem, UnavailableError, suggest
 from packyard.core.files import atomic, regular
 from packyard.core.work import parallel
 from packyard.sharing.entry import IndexEntry
@@ -247,6 +247,8 @@ class Publisher:
         created = Index.parse(data, store, self.own)
         if self.memory:
             self.memory.write(created)
+        if not before.number:
+            self.tell(f"{store.address} is a new channel, which begins with this{_beside(store.address)}")
         if not before.number and created.writers == ONE:
             self.tell(f"{store.address} does not keep what several write at once: publish from one job at a time")
         if before.number and self.key and not before.is_signed:
@@ -254,6 +256,14 @@ class Publisher:
             more = f" and {len(names) - _SHOWN} more" if len(names) > _SHOWN else ""
             self.tell(f"your key now signs all that {store.address} lists: {', '.join(names[:_SHOWN])}{more}")
         return created
+
+
+def _beside(address: str) -> str:
+    """Ask whether a channel beside that of a folder was meant, which is called nearly so."""
+    own = Path(address).absolute()
+    names = [] if "://" in address else [file.parents[1].name for file in own.parent.glob(f"*/{KEY}")]
+    hint = suggest(own.name, {*names} - {own.name})
+    return f" ({hint})" if hint else ""
 
 
 #: Signs nothing, and trusts no key.

@@ -37,7 +37,12 @@ def check(parsed: Parsed, applied: Applied) -> Iterator[Finding]:
         if refuses == "baseline":
             yield breach("above-baseline", place, message, "remove what it does not need")
         else:
-            yield breach("above-restricted", place, message, "add the fields")
+            yield breach(
+                "above-restricted",
+                place,
+                message,
+                "in its securityContext; `packyard lint --explain above-restricted` has the lines",
+            )
 
 
 def _place(pod: Pod[MappingNode], objection: str) -> Entry | Node:

@@ -214,9 +214,9 @@ def _idle(use_case: UseCase, nothing: Idle, roots: Sequence[MappingNode]) -> Ite
             yield target.problem(f"{missing}: it is for {change.key[2]}", hint)
     for patch in use_case.pods:
         idle_keys = (number for number, key in enumerate(patch.keys) if nothing[key])
-        for place, why, hint in dict.fromkeys(patch.misfit(number, roots) for number in idle_keys):
+        for place, what, hint in dict.fromkeys(patch.misfit(number, roots) for number in idle_keys):
             problem = place.problem("") if place else Problem("", file=patch.file, line=patch.line)
-            yield problem._replace(message=f"{missing}: {why}", hint=hint)
+            yield problem._replace(message=f"{missing}: it is for {what}", hint=hint)
 
 
 def _purpose(use_case: UseCase, used: Sequence[Part]) -> str:
