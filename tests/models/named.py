@@ -4,8 +4,6 @@ Of llm-serving these are arguments, variables, paths and metrics of vLLM, in man
 and rules; of llm-finetune what its program gives to the classes of TRL. Each has the file that names it.
 """
 
-from __future__ import annotations
-
 import ast
 import re
 from collections.abc import Iterator, Mapping

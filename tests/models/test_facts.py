@@ -3,8 +3,6 @@
 `make update-models` renews the facts, `make test-models` judges by the programs themselves.
 """
 
-from __future__ import annotations
-
 import json
 import re
 from pathlib import Path

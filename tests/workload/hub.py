@@ -4,8 +4,6 @@ It answers as the Hub does what huggingface_hub asks: HEAD before GET, small fil
 the same host, large ones by one to another host, and the former name of a repository by one to its name of today.
 """
 
-from __future__ import annotations
-
 import hashlib
 import json
 import re

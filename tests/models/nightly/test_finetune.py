@@ -4,8 +4,6 @@
 this cannot judge is NCCL, and weights of 16 bits.
 """
 
-from __future__ import annotations
-
 import base64
 import json
 import os

@@ -1,7 +1,5 @@
 """What copies from buckets, with the real aws and an S3 server: data for runs, and their events for TensorBoard."""
 
-from __future__ import annotations
-
 import hashlib
 import subprocess
 from collections.abc import Iterator, Mapping

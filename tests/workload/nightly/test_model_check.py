@@ -1,7 +1,5 @@
 """The program that looks at a model before vLLM loads it: what it waits for, and what it refuses."""
 
-from __future__ import annotations
-
 import json
 import os
 import shutil

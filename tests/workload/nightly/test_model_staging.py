@@ -3,8 +3,6 @@
 huggingface_hub, rclone and oras are the real ones, with the words and variables that the manifests give them.
 """
 
-from __future__ import annotations
-
 import hashlib
 import json
 import os

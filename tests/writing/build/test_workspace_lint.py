@@ -1,7 +1,5 @@
 """Findings of a workspace: at the author's line, each once, also those of what does not compose; and build refuses."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest
