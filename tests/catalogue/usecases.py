@@ -3,15 +3,13 @@
 ``@each_use_case`` and ``@each_package`` run a test for all there are, so that one added later is judged as well.
 """
 
-from __future__ import annotations
-
 import json
 import tempfile
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache, cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 import pytest
 import yaml
@@ -70,11 +68,11 @@ class Directory:
         """An example for everything that has to be set."""
         return _examples(self.setters)
 
-    def set(self, values: Mapping[str, str]) -> Directory:
+    def set(self, values: Mapping[str, str]) -> Self:
         """Return the directory as ``packyard set`` leaves it."""
         return replace(self, files={**self.files, **self.plan(values).files}) if values else self
 
-    def set_options(self, values: Mapping[str, str]) -> Directory:
+    def set_options(self, values: Mapping[str, str]) -> Self:
         """Return the directory beside options as ``packyard set`` leaves them."""
         planned = _plan(package_files(self.options_files), values)
         return replace(self, options_files={**self.options_files, **planned.files})
@@ -210,15 +208,13 @@ def composed(package: Package, use_case: UseCase) -> Composed:
 
 def composed_package(package: Package) -> ComposedPackage:
     """Return a package as it is composed, once for all tests."""
-    if package.name not in _COMPOSED:
-        _COMPOSED[package.name] = _compose(package.name)
-    return _COMPOSED[package.name]
+    return _compose(package.name)
 
 
-_COMPOSED: dict[str, ComposedPackage] = {}
 _MEMO = Memo()
 
 
+@cache
 def _compose(name: str) -> ComposedPackage:
     here = workspace.read(real.REPOSITORY, _MEMO)
     return compose(here, packages.read(here, name))

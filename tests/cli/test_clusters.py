@@ -1,11 +1,16 @@
 """What verbs that meet a cluster share."""
 
-from __future__ import annotations
-
 import pytest
 
 from packyard.cli.running import clusters
 from packyard.core.errors import UnavailableError
+from tiny import packyard
+
+
+@pytest.mark.parametrize("verb", ["run", "deploy", "doctor"])
+def test_what_is_wrong_with_values_is_said_without_a_cluster(verb: str) -> None:
+    found = packyard(verb, "llm-serving/one-node", "-n", "ml", PATH="")
+    assert f"PVC_NAME is not set: Name of the claim. (packyard {verb} llm-serving/one-node --n" in found.stderr
 
 
 def test_a_server_that_starts_again_is_asked_again_for_half_a_minute(monkeypatch: pytest.MonkeyPatch) -> None:

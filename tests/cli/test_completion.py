@@ -1,7 +1,5 @@
 """Completion, in real shells."""
 
-from __future__ import annotations
-
 import os
 import re
 import sys
@@ -26,9 +24,7 @@ TAGGED = "image: nginx:1.7 # kpt-set: nginx:${TAG}\ndebug: true # kpt-set: ${DEB
 
 
 def with_packyard(folder: Path) -> dict[str, str]:
-    command = folder / "bin" / "packyard"
-    tiny.write(command, f'#!/bin/sh\nexec "{sys.executable}" -m packyard "$@"\n')
-    command.chmod(0o755)
+    command = tiny.script(folder / "bin/packyard", f'exec "{sys.executable}" -m packyard "$@"')
     return {**os.environ, "PATH": f"{command.parent}:{os.environ['PATH']}", "HOME": str(folder), "TERM": "dumb"}
 
 
@@ -36,12 +32,9 @@ def with_packyard(folder: Path) -> dict[str, str]:
 def package(tmp_path: Path) -> Path:
     optioned.package(tmp_path)
     tiny.write(tmp_path / "pkg/Krmfile", KRMFILE)
-    both = tmp_path / "kpt" / "both"
-    both.mkdir(parents=True)
-    (both.parent / "Kptfile").write_text(KPTFILE, "utf-8")
-    (both.parent / "app.yaml").write_text(TAGGED, "utf-8")
-    (both / "Kptfile").write_text(KPTFILE.replace('      DEBUG: "true"\n', ""), "utf-8")
-    (both / "Krmfile").write_text(KRMFILE, "utf-8")
+    tiny.write_all(tmp_path / "kpt", {"Kptfile": KPTFILE, "app.yaml": TAGGED})
+    both = {"Kptfile": KPTFILE.replace('      DEBUG: "true"\n', ""), "Krmfile": KRMFILE}
+    tiny.write_all(tmp_path / "kpt/both", both)
     return tmp_path
 
 

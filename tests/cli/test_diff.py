@@ -1,7 +1,5 @@
 """`packyard diff`: folders, files, versions and releases of a channel, as text and JSON."""
 
-from __future__ import annotations
-
 import json
 import shutil
 from pathlib import Path
@@ -65,7 +63,8 @@ def test_the_same_packages_are_the_same_wherever_they_come_from(published: tuple
     assert rows("p@1.0", tmp_path / "p", "--from", channel) == []
     assert rows(tmp_path / "p", "--from", channel) == []
     assert rows("p@1.1", file, "--from", channel) == rows(file, "p@1.1", "--from", channel) == []
-    of_versions = rows("p@1.0", "p@1.1", "--from", channel)
+    of_versions = rows("p@1.0", "1.1", "--from", channel)
+    assert of_versions == rows(tmp_path / "p", "1.1", "--from", channel)
     assert of_versions == rows("p@1.0", "p@^1.0", "--from", channel) == rows(tmp_path / "p", file)
     done("build", "--workspace", sources, "--version", "1.1", "--to", tmp_path / "built")
     assert rows(tmp_path / "p", tmp_path / "built") == rows(tmp_path / "p", tmp_path / "built/p") == of_versions
@@ -77,7 +76,7 @@ def test_an_edited_package_is_compared_with_its_bundle(channel: Path, tmp_path: 
     done("get", "p@1.0", "--from", channel, "--to", tmp_path)
     done("set", tmp_path / "p/uses/one", "A=7")
     assert done("diff", tmp_path / "p", "--from", channel) == (
-        f"{tmp_path}/p/uses/one\n  parameter A: value 1 → 7\n  1 field changed by that (-v lists them)\n"
+        f"{tmp_path}/p/uses/one\n  parameter A: value 1 → 7\n  1 field changed with that (-v lists them)\n"
     )
     (tmp_path / "p/.git").mkdir()
     (tmp_path / "p/.git/HEAD").touch()
@@ -86,6 +85,9 @@ def test_an_edited_package_is_compared_with_its_bundle(channel: Path, tmp_path: 
     assert "2 as you set them (A)" in verified.stderr
     tiny.replace(tmp_path / "p/uses/one/config-map.yaml", '"7"', '"8"')
     assert packyard("verify", tmp_path / "p").stdout == "changed  uses/one/config-map.yaml\n"
+    for words in (("setters", "p/one", "--set"), ("diff", "p/one")):
+        says = "edited by hand, not by set: p/uses/one/config-map.yaml:7 data.a; packyard diff p -v shows what differs"
+        assert says in packyard(*words, cwd=tmp_path).stderr
     (tmp_path / "p/uses/one/Krmfile").write_text("a: [\n")
     both = "changed  uses/one/Krmfile\nchanged  uses/one/config-map.yaml\n"
     assert packyard("verify", tmp_path / "p").stdout == both
@@ -123,11 +125,11 @@ def test_names_what_breaks_in_a_library(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("words", "says"),
     [
-        (["p", "no/such"], "no/such: no such file or folder"),
+        (["p", "no/such"], "no/such: is not a directory (packyard list shows packages to get)"),
         (["p@1.0", "p@9"], "no version '9' of p (it has 1.1, 1.0)"),
         (["p@1.0", "--nothing"], "--nothing"),
-        (["p@1.0", "1.1"], "error: 1.1 is a version (name its package, too: NAME@1.1)\n"),
-        (["p@1.0"], "B is missing"),
+        (["p@1.0", "1.2"], "no version '1.2' of p (it has 1.1, 1.0)"),
+        (["p@1.0"], "B is missing, what to compare it with; type packyard diff p@1.0 B, or packyard diff . p@1.0"),
         (["."], "is no unpacked package (name what to compare it with: packyard diff A B)"),
         (["p@1.0", "broken.tar.gz"], "broken.tar.gz: the gzip data is truncated"),
         (["p@1.0", "."], "is a link to /etc/passwd, outside of ."),
@@ -145,6 +147,5 @@ def test_says_what_cannot_be_compared(channel: Path, tmp_path: Path, words: list
 
 def test_a_word_that_names_nothing_of_an_untarred_package_is_refused(channel: Path, tmp_path: Path) -> None:
     done("get", "p@1.0", "--from", channel, "--to", tmp_path)
-    for word in ("nonsense", "p@1.1"):
-        says = f"error: {word}: no such folder (packyard diff . NAME@VERSION compares"
-        assert says in tiny.refused("diff", word, cwd=tmp_path / "p")
+    assert "error: nonsense: is not a directory (" in tiny.refused("diff", "nonsense", cwd=tmp_path / "p")
+    assert "packyard diff . p@1.1" in tiny.refused("diff", "p@1.1", code=2, cwd=tmp_path / "p")

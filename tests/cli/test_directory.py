@@ -1,7 +1,5 @@
 """How a command line finds DIR and the sources, from the working directory."""
 
-from __future__ import annotations
-
 import json
 import os
 import re
@@ -41,6 +39,8 @@ def test_a_folder_is_dir_also_where_a_setter_has_its_name(package: Path) -> None
         "enable o",
         "enable nowhere o --off",
         "lint nowhere",
+        "lint nowhere/one",
+        "verify nowhere",
     ],
 )
 def test_a_word_that_is_no_folder_and_names_nothing_is_said(package: Path, words: str) -> None:
@@ -93,14 +93,20 @@ def test_a_use_case_has_one_address_from_everywhere(start: str, word: str, tmp_p
     told = done("set", word, "WORKERS=3", cwd=tmp_path / start)
     assert "WORKERS" in told
     assert b'"3"' in (root / optioned.MULTI / "Krmfile").read_bytes()
-    for words in (["setters", word], ["enable", word], ["explain", word, "WORKERS"], ["render", word, "PVC_NAME=d"]):
+    for words in (
+        ["setters", word],
+        ["enable", word],
+        ["explain", word, "WORKERS"],
+        ["render", word, "PVC_NAME=d"],
+        ["lint", word],
+    ):
         assert packyard(*words, cwd=tmp_path / start).returncode == 0
 
 
 def test_an_address_of_nothing_names_what_is_there(tmp_path: Path) -> None:
     optioned.package(tmp_path)
     for word, says in (
-        ("tiny-k8s/multinode", "tiny-k8s has no use case 'multinode' (did you mean 'multi-node'?)"),
+        ("tiny-k8s/multinode", "tiny-k8s has no use case 'multinode' (did you mean 'tiny-k8s/multi-node'?)"),
         ("tiny-k8s/mlops", "tiny-k8s/quickstart/mlops: is not a use case, but holds 3: multi-node, single-node, vol"),
         (
             "other/multi-node",

@@ -3,8 +3,6 @@
 PACKYARD_WRITE=1 writes the files; look at each line that differs before you commit it.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import re
@@ -38,7 +36,7 @@ VERBS = {
     "set": "set DIR PVC_NAME=disk",
     "explain": "explain DIR EPOCHS",
     "enable": "enable DIR debug",
-    "enable without NAME": "enable DIR",
+    "enable without OPTION": "enable DIR",
     "render": "render DIR",
     "diff": "diff out/tiny.tar.gz tiny",
     "verify DIR": "verify tiny",

@@ -1,7 +1,5 @@
 """`packyard list`: the packages of a workspace and of a channel, all or with some facts."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 
@@ -31,6 +29,7 @@ MODELS = {
         ("VLLM", ["llm-serving"]),
         ("ResNet50 v1.5 serving", ["resnet50v1-5-fp32-inference-k8s"]),
         ("net50", []),
+        ("resnet bert", []),
         ("sweep", [item.name for item in PACKAGES if any(use_case.name == "sweep" for use_case in item.use_cases)]),
         (
             "tensorflow inference",
@@ -54,7 +53,11 @@ def test_words_choose_among_packages_of_the_catalogue_and_of_a_channel(
         found = packyard("list", *words.split(), *source, "-o", "json")
         assert [each["name"] for each in json.loads(found.stdout or "[]")] == names
         assert found.returncode == int(not names)
-        assert ("from " if names else "has all of these words") in found.stderr
+        assert (
+            "from "
+            if names
+            else words.replace(" ", ", ").join(["has the word '", "'"] if words == "net50" else ["has all of ", ""])
+        ) in found.stderr
     assert json.loads(done("list", "--from", tmp_path, "-o", "json")) == [
         {**each, "version": "1.0.0", "indexSeen": 1} for each in every
     ]

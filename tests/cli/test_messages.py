@@ -1,7 +1,5 @@
 """Messages: how many, in which form, and what to type after a refusal."""
 
-from __future__ import annotations
-
 import os
 import re
 from pathlib import Path
@@ -74,8 +72,7 @@ def test_quiet_leaves_results_and_problems(package: Path, place: str) -> None:
 
 @pytest.mark.usefixtures("package")
 def test_verbose_says_programs_as_they_come(tmp_path: Path) -> None:
-    tiny.write(tmp_path / "bin/kustomize", "#!/bin/sh\necho 'kind: X'\n")
-    (tmp_path / "bin" / "kustomize").chmod(0o755)
+    tiny.script(tmp_path / "bin/kustomize", "echo 'kind: X'")
     process = packyard("render", "pkg", "-v", cwd=tmp_path, PATH=f"{tmp_path / 'bin'}:{os.environ['PATH']}")
     assert re.search(r"^runs \S+kustomize build", process.stderr, re.MULTILINE)
 

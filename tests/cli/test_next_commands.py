@@ -1,7 +1,5 @@
 """What authors mistype is refused with what to type next."""
 
-from __future__ import annotations
-
 import os
 import re
 from collections.abc import Callable
@@ -65,10 +63,10 @@ def test_a_fragment_that_is_no_file_is_refused(root: Path, make: Callable[[Path]
         ("new x --base one --set A", "packyard new: 'A' must be NAME=VALUE"),
         ("keys", "ACTION is missing; type packyard keys new NAME, packyard keys trust KEY CHANNEL, packyard keys list"),
         ("keys tru", "ACTION: invalid choice: 'tru' (choose from "),
-        ("keys new", "packyard keys new NAME"),
+        ("keys new", "keys new: expected NAME, found none; type packyard keys new NAME"),
         ("keys trust", "packyard keys trust KEY CHANNEL"),
         ("keys trust missing.pem channel", "missing.pem: no such file"),
-        ("keys list x", "one too many; type packyard keys list"),
+        ("keys list x", "packyard keys list: expected no other word, found x; type packyard keys list"),
     ],
 )
 def test_words_of_authors_and_publishers_that_do_not_fit(

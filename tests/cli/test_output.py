@@ -1,7 +1,5 @@
 """Output on a terminal or a pipe: text for people is clean, JSON and diffs are exact, and one module prints."""
 
-from __future__ import annotations
-
 import json
 import os
 import subprocess
@@ -28,16 +26,14 @@ def acts(text: str) -> list[str]:
 def package(tmp_path: Path) -> Path:
     root = tmp_path / "pkg"
     below = root / "sub\x1b[2J\u202e"
-    for folder in (below, tmp_path / "options" / "o"):
-        folder.mkdir(parents=True)
     written = "".join(f"\\U{ord(sign):08x}" if not sign.isprintable() else sign for sign in EVIL)
-    (root / "Krmfile").write_text(KRMFILE.replace("EVIL", written))
+    tiny.write(root / "Krmfile", KRMFILE.replace("EVIL", written))
     (root / "cm.yaml").write_text('apiVersion: v1\nkind: ConfigMap\ndata:\n  a: "1" # {"$openapi":"A"}\n# \u202e\r\n')
-    (below / "x.yaml").write_text('a: "1" # {"$openapi":"A"}\nb: c # {"$openapi":"NO\u202e"}\n')
+    tiny.write(below / "x.yaml", 'a: "1" # {"$openapi":"A"}\nb: c # {"$openapi":"NO\u202e"}\n')
     (root / "kustomization.yaml").write_text("resources: [cm.yaml]\n")
     kind = "apiVersion: kustomize.config.k8s.io/v1alpha1\nkind: Component\n"
     about = EVIL.replace("\u2028", "").replace("\u2029", "").replace("\r", "")
-    (tmp_path / "options" / "o" / "kustomization.yaml").write_text(f"# an option {about}\n{kind}")
+    tiny.write(tmp_path / "options/o/kustomization.yaml", f"# an option {about}\n{kind}")
     return root
 
 
@@ -89,11 +85,10 @@ def test_diffs_and_manifests_are_exact(package: Path) -> None:
 def plain(tmp_path: Path) -> Path:
     """A package whose files have a blank and a quote in their names."""
     root = tmp_path / "here" / "my pkg"
-    (root / "sub").mkdir(parents=True)
     definition = KRMFILE.split("      description")[0] + '      x-k8s-cli: {setter: {name: A, value: "1"}}\n'
-    (root / "Krmfile").write_text(definition)
+    tiny.write(root / "Krmfile", definition)
     for name in ("a file.yaml", "sub/ü.yaml"):
-        (root / name).write_text('a: "1" # {"$openapi":"A"}\n')
+        tiny.write(root / name, 'a: "1" # {"$openapi":"A"}\n')
     return root
 
 

@@ -1,7 +1,5 @@
 """`packyard publish`: what it would do, what it did, in parts or at once; and what it refuses, before it writes."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 
@@ -43,10 +41,11 @@ def test_a_dry_run_says_what_would_be_new_unchanged_or_incomplete_and_refuses_a_
     assert statuses(root, channel, "--version", "1.0", "--dry-run") == dict.fromkeys(NAMES, "new")
     told = packyard("publish", "--workspace", root, "--to", channel, "--version", "v1.0", "--dry-run")
     assert told.stderr.startswith("warning: published as v1.0, with the v; most write 1.0\n")
-    assert f"a new channel would begin: {channel}\n" in told.stderr
+    assert f"{channel} would be a new channel\n" in told.stderr
     assert not channel.exists()
-    told = packyard("publish", "p", "q", "--workspace", root, "--to", channel, "--version", "1.0")
-    assert told.stderr.startswith(f"a new channel begins: {channel}\nnot signed: nobody can tell who published it; to")
+    statuses(root, channel, "p", "q", "--version", "1.0")
+    told = packyard("publish", "--workspace", root, "--to", f"{channel}s", "p", "--version", "1.0").stderr
+    assert f"{channel}s is a new channel, which begins with this (did you mean 'channel'?)\n" in told
     (channel / "1.0/q.tar.gz.sha256").unlink()
     (root / "packages/p/files/run.txt").write_text("other\n")
     before = reading.files(channel)

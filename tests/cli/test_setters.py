@@ -1,7 +1,5 @@
 """`packyard setters --set --output yaml` prints the user's values, in the format that `set --values` reads."""
 
-from __future__ import annotations
-
 import json
 import subprocess
 from pathlib import Path
@@ -45,9 +43,8 @@ FIELDS = "".join(f'{name.lower()}: "" # {{"$openapi":"{name}"}}\n' for name in O
 @pytest.fixture
 def package(tmp_path: Path) -> Path:
     root = tmp_path / "pkg"
-    root.mkdir()
     definitions = "".join(DEFINITION.format(name=name) for name in ODD)
-    (root / "Krmfile").write_text(HEAD + definitions + LIST)
+    write(root / "Krmfile", HEAD + definitions + LIST)
     (root / "x.yaml").write_text(FIELDS + 'list: # {"$openapi":"LIST"}\n- x\n')
     return root
 
@@ -107,9 +104,8 @@ def test_says_what_each_use_case_is_for(package: Path) -> None:
     (package.parent / "packyard.json").write_bytes(described)
     assert done("setters", package).startswith("Holds settings.\nNAME")
     assert "Holds" not in done("setters", package, "--set")
-    (package.parent / "other").mkdir()
     required = DEFINITION.format(name="A").replace('""', '"", required: true')
-    (package.parent / "other/Krmfile").write_text(HEAD + required)
+    write(package.parent / "other/Krmfile", HEAD + required)
     lines = [line.split() for line in done("setters", package.parent).splitlines()]
     assert lines == [["USE", "CASE", "TO", "BE", "SET"], ["other", "A"], ["pkg"]]
     (row,) = json.loads(done("setters", package, "-o", "json"))

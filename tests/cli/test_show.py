@@ -1,7 +1,5 @@
 """`packyard show`: what a package is, before it is fetched, from the catalogue and from a channel."""
 
-from __future__ import annotations
-
 import json
 import shlex
 from pathlib import Path
@@ -9,8 +7,9 @@ from pathlib import Path
 import pytest
 
 import tiny
-from packyard.core.bundle import Manifest, build
 from packyard.core.bundle.archive import Member
+from packyard.core.bundle.bundle import build
+from packyard.core.bundle.manifest import Manifest
 from packyard.sharing.stores.directory import DirectoryStore
 from sharing.examples import publish
 from tiny import done
@@ -38,7 +37,7 @@ def test_shows_use_cases_with_what_they_are_for_and_one_with_the_command_that_se
         "options   adapter, amd",
         "Kubernetes 1.28 to ",
         "LeaderWorkerSet 0.6 or later",
-        "    needs: Kubernetes 1.33 or later\n    set: MODEL_IMAGE\n",
+        "    needs: Kubernetes 1.33 or later (up to 1.34 only where the feature gate\n           ImageVolume is on)\n",
         "packyard get",
     ):
         assert said in shown
@@ -48,7 +47,9 @@ def test_shows_use_cases_with_what_they_are_for_and_one_with_the_command_that_se
     assert done("show", NAME, "one-node") == shown
     for word in ("rclone", "efa", "from-bucket", "Serves a language model with vLLM, which"):  # of other use cases
         assert word not in shown, shown
-    assert "cluster   Kubernetes 1.33 or later, NVIDIA device plugin" in done("show", NAME, "from-image")
+    assert "cluster   Kubernetes 1.33 or later (up to 1.34 only where the feature gate" in done(
+        "show", NAME, "from-image"
+    )
 
 
 def test_lists_the_images_of_a_package_by_their_whole_names_for_programs_that_copy_them(tmp_path: Path) -> None:

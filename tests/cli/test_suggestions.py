@@ -1,7 +1,5 @@
 """A name that is not there: those that were probably meant, and none rather than a wrong one."""
 
-from __future__ import annotations
-
 import errno
 import os
 import re
@@ -156,7 +154,7 @@ set . --set A=1                 unknown flag '--set' (type NAME=VALUE without a 
 set . A=1 --recursive           unknown flag '--recursive' (did you mean '-R'?)
 upgrade . --version 1.0.0       unknown flag '--version' (type VERSION without a flag)
 upgrade . --to 1.0.0            unknown flag '--to' (type VERSION without a flag)
-set . --RUN_NAME=x              unknown flag '--RUN_NAME' (to set a value, type RUN_NAME=VALUE)
+set . --RUN_NAME=x              unknown flag '--RUN_NAME' (to set a value, type RUN_NAME=VALUE;
 set multi-node WORKERS = 3      there are blanks around =; type WORKERS=3
 set multi-node A=a WORKERS =3   type A=a WORKERS=3
 render multi-node WORKERS= 3    type WORKERS=3
@@ -169,11 +167,13 @@ set . A=1 --force               set: unknown flag '--force' (before values that 
 set --nonsense                  set: unknown flag '--nonsense' (to set a value, type NONSENSE=VALUE); packyard set
 set -x                          set: unknown flag '-x'; packyard set --help lists the flags
 set --dry-run=yes               --dry-run is on or off: type --dry-run or --dry-run=false, not --dry-run=yes; packyard
-set ARGS --lr=1                 '--lr' (to set a value, type LR=VALUE) (before values that begin with -, type --)
+set ARGS --lr=1                 '--lr' (to set a value, type LR=VALUE; before values that begin with -, type --);
 set . A=1 --unset A             A cannot be set and taken back at once; type packyard set . A=VALUE, or --unset A
 set --values                    set: --values needs a value; packyard set --help lists the flags
 render --locked                 name a package and its use case, NAME/USECASE
 render A=1 --from channel       name a package and its use case, NAME/USECASE
+setters multi-node WORKERS      after DIR; type packyard explain multi-node WORKERS
+build --out-dir x               unknown flag '--out-dir'
 setters . .                     setters: unexpected argument '.' after DIR; type packyard setters .
 explain . A A                   explain: expected one NAME, found 2; packyard setters .
 """

@@ -1,7 +1,5 @@
 """`packyard undo` after every command that changes files, repeatedly, and never over a later change."""
 
-from __future__ import annotations
-
 import json
 import re
 import shutil
@@ -30,11 +28,10 @@ COMMANDS = {
 @pytest.fixture
 def package(tmp_path: Path) -> Path:
     root = tmp_path / "package"
-    for folder in ("", "sub", "empty"):
-        (root / folder).mkdir(parents=True)
     simple = KRMFILE.split("    io.k8s.cli.substitutions")[0]
-    for path, text in (("Krmfile", KRMFILE), ("r.yaml", RESOURCE), ("sub/Krmfile", simple), ("sub/r.yaml", RESOURCE)):
-        (root / path).write_bytes(text.encode())
+    files = {"Krmfile": KRMFILE, "r.yaml": RESOURCE, "sub/Krmfile": simple, "sub/r.yaml": RESOURCE}
+    tiny.write_all(root, files)
+    (root / "empty").mkdir()
     return root
 
 

@@ -1,7 +1,5 @@
 """`packyard upgrade`: what stays, what arrives, what conflicts, and how it is taken back."""
 
-from __future__ import annotations
-
 import shutil
 from pathlib import Path
 
@@ -9,8 +7,9 @@ import pytest
 
 import reading
 import tiny
-from packyard.core.bundle import Bundle, bundle
+from packyard.core.bundle import bundle
 from packyard.core.bundle.archive import Member
+from packyard.core.bundle.bundle import Bundle
 from packyard.core.bundle.manifest import Manifest, ShippedUseCase
 from packyard.sharing.stores.directory import DirectoryStore
 from sharing.examples import publish
@@ -283,7 +282,8 @@ def test_a_base_of_another_version_is_refused(here: Path) -> None:
     [
         (["p/run/nfs"], "p/run/nfs: is inside a package (name its top directory, p)"),
         (["."], "has no packyard.json, so it is no unpacked package"),
-        (["nowhere"], "nowhere: is not a directory"),
+        (["nowhere@2.0"], "nowhere: is not a directory"),
+        (["p@9.9", "--base", "1.0.tar.gz"], "p: has no .packyard.json, which says where the package is from"),
         (["p", "2.0.tar.gz", "--base", "1.0.tar.gz"], "p: these are different packages: p, q"),
         (["p", "nowhere.tar.gz", "--base", "1.0.tar.gz"], "nowhere.tar.gz: "),
     ],

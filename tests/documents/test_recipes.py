@@ -1,7 +1,5 @@
 """The recipes for CI fit the schemas of their systems, and their steps publish a tag, signed, with its commit."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys
@@ -79,8 +77,7 @@ def test_the_steps_of_a_recipe_publish_a_tag_with_provenance(name: str, steps: A
     for words in (("init", "-q"), ("add", "."), ("commit", "-qm", "Begin"), ("tag", "v1.2.0")):
         git(*words)
     channel, bin_dir = tmp_path / "channel", programs_dir(tmp_path / "bin", {})
-    (bin_dir / "python").write_text('#!/bin/sh\necho "$@" >>"$HOME/python"\n')
-    (bin_dir / "python").chmod(0o755)
+    tiny.script(bin_dir / "python", 'echo "$@" >>"$HOME/python"')
     mine = {"PATH": f"{bin_dir}:{os.environ['PATH']}", "HOME": str(tmp_path)}
     mine |= {"XDG_CONFIG_HOME": str(tmp_path / "config")}
     for step, env in steps(yaml.safe_load((RECIPES / name).read_text())):

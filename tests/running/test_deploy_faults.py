@@ -1,7 +1,5 @@
 """Deploying and undeploying where something goes wrong midway: what is said and left; a second try completes."""
 
-from __future__ import annotations
-
 import json
 import os
 import re
@@ -36,11 +34,10 @@ RUN = "app"
 def directory(tmp_path: Path) -> Path:
     """A use case of two objects, of which the Job is applied last."""
     folder = tmp_path / "app with spaces"
-    folder.mkdir()
     objects = [config_map(x="1"), job()]
     for each in objects:
         each["metadata"]["labels"] = {"app.kubernetes.io/instance": RUN}
-    (folder / "objects.yaml").write_text("\n---\n".join(map(json.dumps, objects)))
+    tiny.write(folder / "objects.yaml", "\n---\n".join(map(json.dumps, objects)))
     (folder / "kustomization.yaml").write_text("resources: [objects.yaml]\n")
     return folder
 
@@ -242,12 +239,10 @@ def test_a_record_that_cannot_be_read_keeps_no_other_run(
 def test_no_kubectl_and_none_that_is_one(
     directory: Path, config: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    (tmp_path / "bin").mkdir()
     monkeypatch.setenv("PATH", str(tmp_path / "bin"))
     assert "kubectl is not on PATH (install it" in inside("deploy", directory, "--kubeconfig", config).stderr
     for script in ("exit 139", "echo a banner", "echo '{}'"):
-        (tmp_path / "bin/kubectl").write_text(f"#!/bin/sh\n{script}\n")
-        (tmp_path / "bin/kubectl").chmod(0o755)
+        tiny.script(tmp_path / "bin/kubectl", script)
         done = inside("deploy", directory, "--kubeconfig", config)
         assert done.returncode == 1
         assert "bin/kubectl names no context to use: exit code " in done.stderr

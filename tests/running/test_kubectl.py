@@ -1,7 +1,5 @@
 """What one call of kubectl gives, by programs in its place."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest
@@ -10,13 +8,12 @@ from packyard.core.errors import InputError, UnavailableError
 from packyard.running.runs.kubectl import Kubectl, find
 from packyard.running.runs.run import namespace_of
 from running import stub
+from tiny import script
 
 
 def test_a_kubectl_that_was_killed_may_be_asked_again(tmp_path: Path) -> None:
     """As where the memory of this computer ran out; what follows a run for hours goes on."""
-    program = tmp_path / "kubectl"
-    program.write_text("#!/bin/sh\nkill -9 $$\n")
-    program.chmod(0o755)
+    program = script(tmp_path / "kubectl", "kill -9 $$")
     client = Kubectl(program=str(program), flags=(), context="test", namespace="test")
     with pytest.raises(UnavailableError, match="kubectl was killed by signal 9"):
         client.read("get", "pods")

@@ -1,7 +1,5 @@
 """What the doctor makes of facts of a cluster; a real one is asked by `test_fault_set`, and recorded there."""
 
-from __future__ import annotations
-
 import json
 import os
 from collections.abc import Mapping, Sequence
@@ -17,7 +15,7 @@ from packyard.running.doctor.facts import Facts
 from packyard.running.runs.run import LABEL
 from running.patients import deployed, pod, read, running, told
 from running.setups import asking
-from tiny import packyard
+from tiny import packyard, script
 
 Object = dict[str, Any]
 
@@ -191,11 +189,9 @@ def test_without_a_use_case_the_operators_are_told(tmp_path: Path, monkeypatch: 
     jobset = next(operator for operator in OPERATORS if operator.operator == "JobSet")
     deployment = running(jobset, "v0.9.0") | {"status": {"availableReplicas": 1}}
     program = tmp_path / "bin/kubectl"
-    program.parent.mkdir()
     lines = json.dumps({"kind": "List", "items": [deployment]})
     config = json.dumps({"contexts": [{"name": "test", "context": {"user": "zoe", "namespace": "ml"}}]})
-    program.write_text(f"#!/bin/sh\ncase \"$*\" in *'config view'*) echo '{config}' ;; *) echo '{lines}' ;; esac\n")
-    program.chmod(0o755)
+    script(program, f"case \"$*\" in *'config view'*) echo '{config}' ;; *) echo '{lines}' ;; esac")
     monkeypatch.chdir(tmp_path)
     done = packyard("doctor", "-v", PATH=f"{program.parent}:{os.environ['PATH']}")
     assert done.returncode == 0, done.stderr

@@ -1,7 +1,5 @@
 """Verbs of clusters as users type them, with a kubectl that keeps objects in a file."""
 
-from __future__ import annotations
-
 import json
 import re
 import shlex
@@ -85,7 +83,7 @@ def test_an_output_that_is_no_absolute_path_is_shown_as_it_is(deployed: Cluster)
         ("doctor . --timeout 5m", "--timeout has no meaning without --probe; packyard doctor --help"),
         ("rollback first --list --dry-run", "--dry-run has no meaning beside --list; packyard rollback --help"),
         ("deploy . --dry-run --no-wait", "--no-wait has no meaning beside --dry-run; packyard deploy --help"),
-        ("results first --pod -o json", "--pod prints pods alone; packyard results --help"),
+        ("results first --pod -o json", "--output has no meaning beside --pod; packyard results --help"),
     ],
 )
 def test_a_flag_that_would_do_nothing_is_refused(line: str, said: str, deployed: Cluster) -> None:

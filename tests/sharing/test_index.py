@@ -1,7 +1,5 @@
 """What a channel says it holds: order, conflicts, the latest version, and updates that lose nothing."""
 
-from __future__ import annotations
-
 import json
 import random
 import re
@@ -185,9 +183,10 @@ def test_who_publishes_first_on_a_server_without_conditions_is_told_once(tmp_pat
     told: list[str] = []
     by = Publisher(tell=told.append)
     for item in ENTRIES[:2]:
-        by.commit(Weak(tmp_path), methodcaller("add", item))
-    assert [text.partition(": ")[2] for text in told] == ["publish from one job at a time"]
-    assert access.read(DirectoryStore(tmp_path)).writers == "one"
+        by.commit(Weak(tmp_path / "one"), methodcaller("add", item))
+    begins = f"{tmp_path}/one is a new channel, which begins with this"
+    assert told == [begins, f"{tmp_path}/one does not keep what several write at once: publish from one job at a time"]
+    assert access.read(DirectoryStore(tmp_path / "one")).writers == "one"
 
 
 # A list.

@@ -3,8 +3,6 @@
 The only room that prints, and that reads the clock, the environment and the working directory.
 """
 
-from __future__ import annotations
-
 import os
 
 if os.name != "posix":

@@ -1,8 +1,6 @@
 """Bundles in memory: what a channel has that a command line names, what packyard carries, or what is in a file."""
 
-from __future__ import annotations
-
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -10,6 +8,7 @@ from packyard import __version__
 from packyard.cli import output, preferences
 from packyard.cli.preferences import Setting
 from packyard.cli.rows import Rows
+from packyard.core.bundle import lock as locks
 from packyard.core.bundle.archive import LIMITS
 from packyard.core.bundle.bundle import Bundle
 from packyard.core.bundle.lock import Pin
@@ -63,15 +62,20 @@ def carried(asked: Reference, pin: Pin | None = None) -> Bundle:
     return bundle
 
 
-def find(asked: Reference, source: Setting, pin: Pin | None = None) -> Bundle:
-    """Return what is asked for, verified: from a channel, or what packyard carries; to the byte what a ``pin`` says."""
-    return offer(asked, source, pin=pin).bundle
+def pinned(file: Path, flag: str | None, asked: Reference | None = None) -> Iterator[tuple[Reference, Setting, Pin]]:
+    """Yield what a lock file notes, or what is ``asked`` of it, each with its channel unless ``--from`` names one."""
+    lock, channel = locks.read(file), preferences.channel(flag)
+    if asked:
+        lock.pinned(asked, file=str(file), flag=preferences.flag_for(flag) if flag else "")
+    for name in [asked.name] if asked else sorted(lock.packages):
+        pin = lock.packages[name]
+        yield Reference(name=name, version=pin.version), channel or Setting(pin.channel, str(file)), pin
 
 
 def offer(
     asked: Reference, source: Setting, store: Store | None = None, *, pin: Pin | None = None, tell: Tell = output.detail
 ) -> Fetched:
-    """Return what is asked for, and what a channel says of it, in as few requests as `find` takes.
+    """Return what is asked for, verified, and what a channel says of it; to the byte what a ``pin`` says.
 
     ``tell`` is told where it is from, why it is that one, and who signed it; of one that is yanked there is a warning.
     ``store`` is the channel, if it is open: then its own bytes are read, and nothing is kept.

@@ -4,8 +4,6 @@ A stream is colored where it is a terminal, unless TERM is ``dumb`` or NO_COLOR 
 anywhere where FORCE_COLOR is.
 """
 
-from __future__ import annotations
-
 import os
 import sys
 

@@ -1,7 +1,5 @@
 """Completions of the last word of a command line: called by the script that `packyard completion` prints."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from importlib import import_module
@@ -117,12 +115,11 @@ def _runs(words: Sequence[str]) -> list[str]:
     """Return the runs on the cluster that kubectl's flags among the words name."""
     from packyard.cli import declare
     from packyard.cli.running import clusters
-    from packyard.running.runs import kubectl, record
+    from packyard.running.runs import record
 
     parser = declare.Parser(add_help=False, exit_on_error=False)
     clusters.add_arguments(parser)
-    flags, _ = parser.parse_known_args(words)
-    return record.read_names(kubectl.find(os.environ.get("PATH", ""), **vars(flags)))
+    return record.read_names(clusters.client(parser.parse_known_args(words)[0]))
 
 
 def flags_of(verb: str, before: Sequence[str]) -> Mapping[str, Sequence[str] | None]:

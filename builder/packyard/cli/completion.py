@@ -5,8 +5,6 @@ eval "$(packyard completion zsh)"           in ~/.zshrc
 packyard completion fish | source           in ~/.config/fish/config.fish
 """
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from packyard.cli import declare, output

@@ -1,7 +1,5 @@
 """How verbs declare arguments and get them: all but `set`, which must start fast, and kustomize's own commands."""
 
-from __future__ import annotations
-
 import argparse
 from argparse import Namespace as Arguments
 from collections.abc import Sequence
@@ -90,9 +88,10 @@ class Parser(argparse.ArgumentParser):
 
 
 def given(arguments: Arguments, *names: str) -> list[str]:
-    """Return those of some flags that the user gave, ``--no-wait`` by ``no-wait``; a verb need not have all."""
-    values = {name: getattr(arguments, name.replace("-", "_"), None) for name in names}
-    return [f"--{name}" for name, value in values.items() if value is not False and value not in (None, "", [])]
+    """Return what the user gave of some flags, ``--no-wait`` by ``no-wait``, and words, RUN by ``RUN``."""
+    values = {name: getattr(arguments, name.replace("-", "_").lower()) for name in names}
+    chosen = (name for name, value in values.items() if value is not False and value not in (None, "", [], "text"))
+    return [name if name.isupper() else f"--{name}" for name in chosen]
 
 
 def alone(arguments: Arguments, verb: str, mode: str, *names: str) -> None:
@@ -139,6 +138,8 @@ def run(module: Any, verb: str, words: Sequence[str]) -> int:
     parser = make(module, verb)
     takes_command = getattr(module, "TAKES_COMMAND", False) and "--" in words
     end = words.index("--") if takes_command else len(words)
+    flags = [word for word in words[: words.index("--") if "--" in words else end] if word.startswith("--")]
+    parser.refuse_rest([flag for flag in flags if flag.partition("=")[0] not in parser._option_string_actions])
     try:
         parsed, rest = parser.parse_known_intermixed_args(words[:end])
     except SystemExit as stop:  # --help

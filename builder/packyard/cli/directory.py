@@ -31,10 +31,10 @@ _HERE = Path()
 KRMFILES = ("Krmfile", "Kptfile")
 
 
-def add_arguments(parser: argparse.ArgumentParser, rest: str = "", help: str = "") -> None:
+def add_arguments(parser: argparse.ArgumentParser, rest: str = "") -> None:
     """Declare DIR, followed by what the usage calls ``rest``, as ``words``."""
     parser.usage = " ".join(filter(None, ("%(prog)s [DIR]", rest, "[flags]")))
-    parser.epilog = "\n".join(filter(None, (help, HELP)))
+    parser.epilog = HELP
     parser.add_argument("words", metavar="[DIR]", nargs="*")
 
 
@@ -72,6 +72,11 @@ def find(words: Sequence[str], names: Names | None = None) -> tuple[Path, list[s
     return (use_case, list(words[1:])) if use_case else None
 
 
+def place(word: str) -> Path:
+    """Return the folder or the use case that a word names."""
+    return split([word], "", None)[0]
+
+
 def refusal(word: str, what: str = "", names: Names | None = None) -> InputError:
     """Return the error for a word that names no folder, and nothing else that is known here."""
     fault = f"is neither a directory nor {what} of the package here" if what else "is not a directory"
@@ -87,29 +92,29 @@ def _way_to_package(name: str, slash: str, rest: str) -> str:
     """Say where a package may be that is not here: in a folder below, or in a channel."""
     from shlex import quote
 
+    from packyard.cli import bundles
     from packyard.using.options import usecases  # most words are folders
 
-    below = usecases.packages(_HERE)
-    if same := [f"{folder}{slash}{rest}" for folder in below if Path(folder).name == name]:
-        return f"did you mean {same[0]!r}?"
     if slash and Path("packages", name, "package.yaml").is_file():
         return f"packyard build {quote(name)} --version 1.0.0 --to build makes the package, with its use cases"
     if hint := meant(f"{name}{slash}{rest}"):
         return hint
-    if slash and below:
+    if slash and (below := usecases.packages(_HERE)):
         return f"the packages below are {usecases.listed(below)}: begin with one of them"
-    from packyard.cli import bundles
-
-    is_package = slash or name in bundles.carried_names()
-    return f"packyard get {quote(name)} fetches a package" if is_package else "packyard list shows packages to get"
+    if name in (known := bundles.carried_names()):
+        return f"packyard get {quote(name)} fetches it"
+    return suggest(name, known) or "packyard list shows packages to get"
 
 
 def meant(word: str) -> str:
-    """Suggest the use case of a package below that a word names; nothing where it names none."""
+    """Suggest the package below, or the use case of one, that a word names; nothing where it names none."""
     from packyard.core.bundle import address
     from packyard.using.options import usecases
 
+    name, slash, rest = word.partition("/")
     for folder in usecases.packages(_HERE):
+        if Path(folder).name == name:
+            return f"did you mean {f'{folder}{slash}{rest}'!r}?"
         with suppress(PackyardError):
             if place := usecases.find(f"{folder}/{word}"):
                 return f"did you mean {address.of(place)!r}?"
@@ -133,7 +138,11 @@ def only(words: Sequence[str], verb: str) -> Path:
     if rest:
         from shlex import quote
 
-        hint = meant(rest[0]) or f"type packyard {verb} {quote(str(directory))}"
+        from packyard.core.bundle import address
+
+        typed = address.typed(directory)
+        explain = f"packyard explain {typed} {quote(rest[0])}" if rest[0] in _known(setters, directory) else ""
+        hint = meant(rest[0]) or f"type {explain or f'packyard {verb} {typed}'}"
         raise UsageError(f"packyard {verb}: unexpected argument {rest[0]!r} after DIR; {hint}")
     return directory
 
@@ -164,9 +173,9 @@ def _misread(word: str, words: Sequence[str], verb: str) -> str:
     return f"{word!r} must be NAME=VALUE; packyard {verb} --help shows the usage"
 
 
-def _known(names: Names | None) -> Collection[str]:
+def _known(names: Names | None, directory: Path = _HERE) -> Collection[str]:
     try:
-        return names(_HERE) if names else ()
+        return names(directory) if names else ()
     except PackyardError:  # there is no package here, or it cannot be read
         return ()
 

@@ -3,10 +3,8 @@
 ``--name V``, ``--name=V``, ``-R``, ``-R=false``; a word that begins with ``-`` is always a flag.
 """
 
-from __future__ import annotations
-
 import re
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from packyard.core.errors import UsageError, suggest
@@ -28,26 +26,31 @@ _FOREIGN = {
     "--to": ("[VERSION]",),
     "--version": ("NAME@VERSION", "[VERSION]"),
 }
-#: What else is done here, where a verb has another flag, or has it not.
-_INSTEAD = {
-    **dict.fromkeys(("-n", "--namespace"), "kubectl apply -n NAMESPACE takes it"),
-    "--versions": "packyard show NAME lists them",
+#: What else is done, by verbs with another flag or without any.
+_UPGRADE = "packyard upgrade DIR moves a package to another version"
+_INSTEAD: Mapping[str, Mapping[str, str]] = {
+    **{flag: {"": "kubectl apply -n NAMESPACE takes it"} for flag in ("-n", "--namespace")},
+    **{flag: {"--conflicts": "type --conflicts theirs", "--lock": _UPGRADE} for flag in ("--force", "--overwrite")},
+    "--undo": {"--reason": "a yank stays, for those who read it acted on it: publish the next version instead"},
+    "--versions": {"": "packyard show NAME lists them"},
 }
 
 
-def unknown(flag: str, flags: Collection[str], usage: str) -> str:
-    """Say that a verb with these flags and this usage has no such flag, and what was probably meant."""
+def unknown(flag: str, flags: Collection[str], usage: str, *, of_values: str = "") -> str:
+    """Say that a verb with these flags and this usage has no such flag, and what was probably meant.
+
+    ``of_values`` is said where it may be a value.
+    """
     for form in _FOREIGN.get(flag, ()):
         if form in flags:
             return f"unknown flag {flag!r} (did you mean {form!r}?)"
         if form in usage or form in usage.replace("[", "").replace("]", ""):
             return f"unknown flag {flag!r} (type {form.strip('[]')} without a flag)"
-    if flag in ("--force", "--overwrite"):
-        upgrade = " (packyard upgrade DIR, which moves a package to another version)" * ("--lock" in flags)
-        return f"unknown flag {flag!r}" + (" (type --conflicts theirs)" if "--conflicts" in flags else upgrade)
-    hint = _INSTEAD.get(flag, "") or suggest(flag, flags)
-    if not hint and "NAME=VALUE" in usage and flag.startswith("--"):
-        hint = f"to set a value, type {flag.strip('-').replace('-', '_').upper()}=VALUE"
+    ways = (text for other, text in _INSTEAD.get(flag, {}).items() if not other or other in flags)
+    if not (hint := next(ways, "") or suggest(flag, flags)):
+        name = flag.strip("-").replace("-", "_").upper()
+        is_long = "NAME=VALUE" in usage and flag.startswith("--") and flag not in _INSTEAD
+        hint = "; ".join(filter(None, (f"to set a value, type {name}=VALUE" if is_long else "", of_values)))
     return f"unknown flag {flag!r}" + (f" ({hint})" if hint else "")
 
 
@@ -145,9 +148,8 @@ class Declared:
             raise UsageError(self._unknown(f"--{name}", flags))
 
     def _unknown(self, flag: str, flags: Flags) -> str:
-        message = unknown(flag, self.offered(), "NAME=VALUE" * self.numbers)
-        is_value = flags.arguments and message.endswith((repr(flag), "=VALUE)"))
-        return f"{message} (before values that begin with -, type --)" if is_value else message
+        of_values = "before values that begin with -, type --" if flags.arguments else ""
+        return unknown(flag, self.offered(), "NAME=VALUE" * self.numbers, of_values=of_values)
 
     def _switch(self, name: str, text: str) -> bool:
         if text not in _TRUE | _FALSE:

@@ -5,8 +5,6 @@ a file name cannot move the cursor, start a line or reorder text. `data` and `js
 what `unified` prints.
 """
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Mapping, Sequence
 from typing import Any

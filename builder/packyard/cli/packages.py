@@ -9,8 +9,6 @@ is verified as by `packyard get`, and unpacked into a folder that ends with the 
 was typed.
 """
 
-from __future__ import annotations
-
 import os
 import shlex
 import tempfile
@@ -23,7 +21,7 @@ from pathlib import Path
 from packyard.cli import bundles, declare, output, preferences, progress, state
 from packyard.cli import directory as directories
 from packyard.core.bundle import address, lock
-from packyard.core.bundle.reference import Reference, is_name
+from packyard.core.bundle.reference import Reference, is_name, split
 from packyard.core.errors import InputError, PackyardError, Problem, UsageError
 from packyard.using.options import option_setters, usecases
 
@@ -81,7 +79,7 @@ def opened(arguments: declare.Arguments, verb: str, *, all_by: str = "") -> Iter
             name = arguments.words[0]
             if wanted or not all_by:
                 known = [os.path.relpath(path, top) for path in usecases.below(top)]
-                directory = top / address.only(known, wanted, reference.name, str(reference))
+                directory = top / address.only(known, wanted, str(reference))
             names = [(str(directory), name), (str(top), str(reference))]
         values, options = directories.with_files(typed, arguments.values, directory)
         use_case = UseCase(
@@ -114,20 +112,18 @@ def _is_asked(arguments: declare.Arguments, verb: str) -> bool:
 
 def _named(word: str, *, is_asked: bool) -> tuple[Reference, str]:
     """Return the package and the use case of NAME/USECASE, of which NAME may be enough; refuse what can be neither."""
-    name, slash, wanted = word.partition("/")
+    name, slash, _ = word.partition("/")
     if not is_asked and (not (slash or is_name(name)) or name in ("", ".", "..") or os.path.lexists(name)):
         raise directories.refusal(word)
-    return Reference.parse(name), wanted.rstrip("/")
+    return split(word)
 
 
 @contextmanager
 def _fetched(reference: Reference, arguments: declare.Arguments) -> Iterator[Path]:
     """Yield the folder of a package that is fetched, verified and unpacked."""
-    pin, source = None, preferences.source(arguments.channel)
+    source, pin = preferences.source(arguments.channel), None
     if arguments.locked:
-        pin = lock.read(Path(lock.FILE)).pinned(reference)
-        source = preferences.channel(arguments.channel) or preferences.Setting(pin.channel, lock.FILE)
-        reference = Reference(name=reference.name, version=pin.version)
+        ((reference, source, pin),) = bundles.pinned(Path(lock.FILE), arguments.channel, reference)
     try:
         with progress.busy(f"fetching {reference}"):
             bundle = bundles.offer(reference, source, pin=pin, tell=output.note).bundle

@@ -3,8 +3,6 @@
 The user's configuration is in ``$XDG_CONFIG_HOME/packyard``: ``config.yaml``, and ``keys/`` beside it.
 """
 
-from __future__ import annotations
-
 import os
 from contextlib import suppress
 from dataclasses import dataclass, replace

@@ -1,7 +1,5 @@
 """One bar on a terminal, of work that takes its time: the next message takes its place until there is more to show."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 

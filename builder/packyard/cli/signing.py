@@ -4,8 +4,6 @@ It is the one that ``--key`` names, or comes from PACKYARD_SIGNING_KEY (PEM), or
 Its passphrase comes from PACKYARD_KEY_PASSPHRASE, or is asked on the terminal.
 """
 
-from __future__ import annotations
-
 import os
 import sys
 from getpass import getpass

@@ -4,8 +4,6 @@ The reader of standard output may stop (`packyard … | head`): `Closed`. Any ot
 `UnavailableError`. A stream that failed is redirected to the null device, so that nothing fails twice.
 """
 
-from __future__ import annotations
-
 import os
 import sys
 from collections.abc import Callable

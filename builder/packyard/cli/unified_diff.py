@@ -1,7 +1,5 @@
 """Printing what changes in files as unified diffs, for `patch` and `git apply`."""
 
-from __future__ import annotations
-
 import difflib
 import os
 from collections.abc import Mapping

@@ -4,10 +4,9 @@ The receipt beside packyard.json names a channel (`core.bundle.receipt`). Whoeve
 that channel is asked only if the user named it before, on this computer.
 """
 
-from __future__ import annotations
-
 import os
 from collections.abc import Collection, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from shlex import quote
@@ -53,7 +52,7 @@ class Untarred:
         source, where = channel(self.folder, self.receipt, flag), str(self.folder / manifest.FILE)
         problems: Sequence[Problem] = [Problem(f"is not that of {self.name} in {source}", file=where)]
         try:
-            bundle = bundles.find(Reference.parse(self.name), source)
+            bundle = bundles.offer(Reference.parse(self.name), source).bundle
             if bundle.manifest.to_bytes() == self.data:
                 return bundle
         except PackyardError as error:
@@ -63,6 +62,10 @@ class Untarred:
         typed = f"packyard diff {file} {here}, packyard upgrade {here} --base {file}"
         hint = f"where did you get it? --from CHANNEL; or name the file: {typed}"
         raise InputError(*problems, Problem(message, file=str(self.folder), hint=hint))
+
+    def files(self) -> Files:
+        """Return its files, as `files` does."""
+        return files(self.folder, self.described.files)
 
     def kept(self) -> Bundle | None:
         """Return the bundle with the receipt's digest, if it was fetched and is kept."""
@@ -102,25 +105,24 @@ def base(folder: Path, flag: str | None, file: str | None, hint: str) -> Bundle:
     if file is None:
         return read(folder, hint).base(flag)
     named = bundles.read(Path(file))
-    try:
+    with suppress(InputError, IntegrityError):  # its packyard.json is gone or damaged, and so the bundle is named
         described = read(folder).described
-    except (InputError, IntegrityError):  # its packyard.json is gone or damaged, and so the bundle is named
-        return named
-    if described.name == named.name and described.version != named.version:
-        problem = f"is {described.version}, and {file} is {named.version}"
-        hint = f"name the bundle of {described.name} {described.version}: --base FILE"
-        raise ConflictError(Problem(problem, file=str(folder), hint=hint))
+        if described.name == named.name and described.version != named.version:
+            problem = f"is {described.version}, and {file} is {named.version}"
+            hint = f"name the bundle of {described.name} {described.version}: --base FILE"
+            raise ConflictError(Problem(problem, file=str(folder), hint=hint))
     return named
 
 
-def within(word: str) -> tuple[Path, str]:
+def within(word: str, hint: str = "name the top directory of one") -> tuple[Untarred, str]:
     """Return the package that a word names, or whose use case or folder it names, and the beginning of paths there."""
-    folder = Path(word) if os.path.isdir(word) else directories.addressed(word) or Path(word)  # noqa: PTH112  # a text
+    folder = directories.place(word)
     root = paths.root_of(folder)
     own = os.path.relpath(os.path.realpath(folder), root)
     if own == os.curdir:
-        return folder, ""
-    return Path(str(folder).removesuffix(own) if str(folder).endswith(own) else os.path.relpath(root)), f"{own}/"
+        return read(folder, hint), ""
+    top = str(folder).removesuffix(own) if str(folder).endswith(own) else os.path.relpath(root)
+    return read(Path(top), hint), f"{own}/"
 
 
 def check_top(folder: Path) -> None:
@@ -152,38 +154,35 @@ def read(folder: Path, hint: str = "name the top directory of one") -> Untarred:
 
 def packages(word: str, channel: str | None) -> tuple[Packages, str]:
     """Return the packages that a word names, a folder, a file, or NAME@VERSION[/USECASE], and the path of USECASE."""
-    path, (name, _, wanted) = Path(word), word.partition("/")
+    path = Path(word)
     if path.is_dir():
         return _folder(path), ""
     if path.exists():
-        bundle, wanted = bundles.read(path), ""
-    elif "/" in word and "@" not in name:
-        raise InputError(Problem("no such file or folder", file=word))
-    elif reference.is_version(word):
-        raise InputError(Problem(f"{word} is a version", hint=f"name its package, too: NAME@{word}"))
+        bundle, use_case = bundles.read(path), ""
+    elif "/" in word and "@" not in word.partition("/")[0]:
+        raise directories.refusal(word)
     else:
-        bundle = bundles.find(Reference.parse(name), preferences.source(channel))
-    known = bundle.manifest.deployed()
-    return {bundle.name: bundle.files}, addresses.only(known, wanted, name, name) if wanted else ""
+        asked, use_case = reference.split(word)
+        bundle = bundles.offer(asked, preferences.source(channel)).bundle
+        use_case = use_case and addresses.only(bundle.manifest.deployed(), use_case, str(asked))
+    return {bundle.name: bundle.files}, use_case
 
 
 def _folder(folder: Path) -> Packages:
     """Return the package in a folder, or those in the folders below, which `packyard build` leaves there."""
-    if (folder / manifest.FILE).is_file():
-        return {folder.resolve().name: files(folder)}
     if any((folder / name).is_file() for name in ("package.yaml", paths.WORKSPACE)):
         hint = "packyard build --version 0 --to OUT builds it, and packyard diff compares what is in OUT"
         raise InputError(Problem("has sources, and no package that is built", file=str(folder), hint=hint))
-    built = {file.parent.name: files(file.parent) for file in sorted(folder.glob(f"*/{manifest.FILE}"))}
+    if (folder / manifest.FILE).is_file():
+        package = read(folder)
+        return {package.described.name: package.files()}
+    built = {file.parent.name: read(file.parent).files() for file in sorted(folder.glob(f"*/{manifest.FILE}"))}
     return built or {folder.resolve().name: files(folder)}
 
 
-def files(folder: Path) -> Files:
-    """Return the files of an untarred package, without what packyard keeps there.
-
-    Those that packyard.json lists are never left out.
-    """
-    tree, by_path, size, listed = Tree(folder), dict[str, bytes](), 0, _listed(folder)
+def files(folder: Path, listed: Collection[str] = ()) -> Files:
+    """Return the files of an untarred package, without what packyard keeps there, unless packyard.json lists it."""
+    tree, by_path, size = Tree(folder), dict[str, bytes](), 0
     for place, folders, names in tree.walk():
         start = f"{place}/" if place else ""
         folders[:] = [
@@ -196,11 +195,3 @@ def files(folder: Path) -> Files:
                 hint = "name the folder of one package, or of a library"
                 raise InputError(Problem("is too large for a package", file=str(folder), hint=hint))
     return by_path
-
-
-def _listed(folder: Path) -> Collection[str]:
-    """Return the paths that the packyard.json of a folder lists, if it has one that can be read."""
-    try:
-        return read(folder).described.files
-    except PackyardError:
-        return ()

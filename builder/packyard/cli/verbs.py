@@ -1,7 +1,5 @@
 """The verbs in the groups of the help: the module of each, and what it does. Also what other tools call them."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 _USE = "Use packages"

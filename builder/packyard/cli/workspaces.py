@@ -4,8 +4,6 @@ Without ``--workspace`` it is the workspace around the working directory, or for
 carries; without names it is every package. A library that it builds on is fetched from its channel, and kept.
 """
 
-from __future__ import annotations
-
 import os
 from collections.abc import Sequence
 from contextlib import suppress
@@ -13,7 +11,6 @@ from pathlib import Path
 from shlex import quote
 
 from packyard.cli import declare, output, preferences
-from packyard.core.bundle.bundle import Bundle
 from packyard.core.bundle.reference import Reference
 from packyard.core.errors import ConflictError, InputError, Problem
 from packyard.core.files import home, regular
@@ -75,29 +72,23 @@ def _obtain(entry: Entry) -> Path:
     kept_dir = home.cache_dir() / "libraries"
     if entry.digest and (kept_dir / entry.digest.hex / entry.name).is_dir():
         return kept_dir / entry.digest.hex / entry.name
-    bundle = _fetch(entry)
-    into = kept_dir / bundle.tar.hex
-    regular.make_folder(into)
-    with suppress(ConflictError):  # somebody else was quicker
-        bundle.unpack(into)
-    return into / entry.name
-
-
-def _fetch(entry: Entry) -> Bundle:
-    from packyard.cli.bundles import find  # few workspaces fetch
+    from packyard.cli.bundles import offer  # few workspaces fetch
 
     is_folder = entry.channel and "://" not in entry.channel
-    named = str(Path(entry.file).parent / entry.channel) if is_folder else entry.channel
-    source = preferences.channel(named or None)
+    source = preferences.channel(str(Path(entry.file).parent / entry.channel) if is_folder else entry.channel or None)
     if source is None:
         raise InputError(entry.problem("has no channel", "name it: from: CHANNEL"))
-    bundle = find(Reference(name=entry.name, version=entry.version), source)
+    bundle = offer(Reference(name=entry.name, version=entry.version), source).bundle
     if entry.digest is None:
         problem = f"has no digest: write digest: {bundle.tar}, if you trust what is published"
         flag = preferences.flag_for(source.value)
         hint = f"look at it by: packyard get {quote(f'{entry.name}@{entry.version}')}{flag}"
         raise InputError(entry.problem(problem, hint))
-    return bundle
+    into = kept_dir / bundle.tar.hex
+    regular.make_folder(into)
+    with suppress(ConflictError):  # somebody else was quicker
+        bundle.unpack(into)
+    return into / entry.name
 
 
 def tell_warnings(warnings: Sequence[Finding]) -> None:

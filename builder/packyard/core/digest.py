@@ -3,8 +3,6 @@
 A digest names bytes. It does not say who made them.
 """
 
-from __future__ import annotations
-
 import hashlib
 import re
 
@@ -19,12 +17,12 @@ class Digest(str):
     __slots__ = ()
 
     @classmethod
-    def of(cls, data: bytes) -> Digest:
+    def of(cls, data: bytes) -> "Digest":
         """Compute the digest of ``data``."""
         return cls("sha256:" + hashlib.sha256(data).hexdigest())
 
     @classmethod
-    def parse(cls, text: str) -> Digest:
+    def parse(cls, text: str) -> "Digest":
         """Read a digest, and refuse any other spelling (another algorithm, upper case, bare hex)."""
         if not _SPELLING.match(text):
             raise InputError(f"{text[:80]!r} is not a digest: it must be sha256:<64 hex digits>")

@@ -3,8 +3,6 @@
 Only what ends its work by these imports `signal`, which takes 0.3 ms.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 

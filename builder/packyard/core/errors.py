@@ -12,14 +12,11 @@
 Anything else that escapes is a bug of ours. Nothing here prints or exits; ``cli.main`` does.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Sequence
-from typing import NamedTuple, TypeVar
+from typing import NamedTuple, Self, TypeVar
 
 Given = TypeVar("Given")
 Made = TypeVar("Made")
-Raised = TypeVar("Raised", bound="PackyardError")
 
 _MOST_SHOWN = 80  # characters of a value
 
@@ -49,7 +46,7 @@ class Problem(NamedTuple):
         text = f"{place}: {self.message}" if place else self.message
         return f"{text} ({self.hint})" if self.hint else text
 
-    def renamed(self, folder: str, name: str) -> Problem:
+    def renamed(self, folder: str, name: str) -> "Problem":
         """Return the problem of what is in a folder that nobody knows, with another name for the folder.
 
         In the hint, which may be a command, paths are quoted as their new names ask for.
@@ -94,11 +91,11 @@ class PackyardError(Exception):
     def __str__(self) -> str:
         return "\n".join(str(problem) for problem in self.problems)
 
-    def mapped(self: Raised, change: Callable[[Problem], Problem]) -> Raised:
+    def mapped(self, change: Callable[[Problem], Problem]) -> Self:
         """Return the same error, with what ``change`` makes of each problem."""
         return type(self)(*map(change, self.problems))
 
-    def hinted(self: Raised, hint: str) -> Raised:
+    def hinted(self, hint: str) -> Self:
         """Return the same error, with a hint for those problems that have none."""
         return self.mapped(lambda problem: problem if problem.hint else problem._replace(hint=hint))
 
@@ -160,13 +157,13 @@ _MOST_NAMES = 3
 _CUTOFF, _SHORT_CUTOFF = 0.75, 0.65  # of likeness: a name that nobody meant is worse than none
 
 
-def suggest(name: str, names: Iterable[str]) -> str:
+def suggest(name: str, names: Iterable[str], before: str = "") -> str:
     """Return the hint ``did you mean 'X'?`` for what ``name`` was probably meant to be; an empty text for no idea.
 
     Names that begin so come first, then one that is spelled nearly so, then those of which it is a part, as ``nfs`` is
-    of ``user-mounted-nfs``.
+    of ``user-mounted-nfs``. What is typed ``before`` a name stands before it.
     """
-    choices: Sequence[str] = sorted(choice for choice in names if len(choice) < _LONG)
+    choices: Sequence[str] = sorted(choice for choice in names if len(choice) < _LONG and choice != name)
     if len(name) >= _LONG:
         return ""
     folded, is_long = name.casefold(), len(name.strip("-")) >= _SHORTEST
@@ -176,7 +173,7 @@ def suggest(name: str, names: Iterable[str]) -> str:
     near = near or [choice for choice in choices if is_long and _between_dashes(name) in _between_dashes(choice)]
     if not near:
         return ""
-    quoted = [f"'{choice}'" for choice in near[:_MOST_NAMES]]
+    quoted = [f"'{before}{choice}'" for choice in near[:_MOST_NAMES]]
     if len(near) > _MOST_NAMES:
         quoted.append(f"one of {len(near) - _MOST_NAMES} more")
     return f"did you mean {', '.join(quoted[:-1])}{' or ' * (len(quoted) > 1)}{quoted[-1]}?"

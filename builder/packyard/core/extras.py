@@ -1,7 +1,5 @@
 """How to install the libraries of an extra that was left out. packyard is on no package index, so a source is named."""
 
-from __future__ import annotations
-
 import sys
 from shlex import quote
 

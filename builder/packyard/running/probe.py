@@ -9,8 +9,6 @@ account is the namespace's own. The last words of a container say what `probe.sh
 program, the run says itself as soon as it starts.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass

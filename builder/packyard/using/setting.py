@@ -6,8 +6,6 @@ Everything is checked before anything is written, rules between setters included
         print(change.package, change.plan.counts)
 """
 
-from __future__ import annotations
-
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import nullcontext
@@ -191,7 +189,9 @@ def _refuse(directory: Path, problems: Iterable[Problem]) -> None:
         raise InputError(*(elsewhere(directory, problem) for problem in distinct))
 
 
-def _enabled(directory: Path, options: Sequence[str], *, recursive: bool) -> tuple[dict[str, Switched], list[Problem]]:
+def _enabled(
+    directory: Path, options: Sequence[str], *, recursive: bool
+) -> tuple[dict[str, "Switched"], list[Problem]]:
     """Plan to enable options, by the real paths of use cases; return also why some fit nowhere."""
     from packyard.using.kustomize.builtin import Trial
     from packyard.using.options import switch, usecases
@@ -200,7 +200,7 @@ def _enabled(directory: Path, options: Sequence[str], *, recursive: bool) -> tup
     return switch.plan(use_cases, options, Trial)
 
 
-def _beside(directory: Path, names: Sequence[str], options: Sequence[str], *, recursive: bool) -> Beside | None:
+def _beside(directory: Path, names: Sequence[str], options: Sequence[str], *, recursive: bool) -> "Beside | None":
     """Find the options that setting these names reaches; some are going to be enabled."""
     if not (recursive or options) and not folder.has_options(directory):
         return None
@@ -209,7 +209,7 @@ def _beside(directory: Path, names: Sequence[str], options: Sequence[str], *, re
     return reach(directory, names, recursive=recursive, options=options)
 
 
-def _places(tree: Tree, directory: Path, beside: Beside | None, *, recursive: bool) -> Iterator[Place]:
+def _places(tree: Tree, directory: Path, beside: "Beside | None", *, recursive: bool) -> Iterator[Place]:
     """Yield the packages of a directory, which is the tree's root if there are none beside it, and those beside it."""
     own = Tree(directory) if beside else tree
     base = beside.directory if beside else ""
@@ -225,7 +225,7 @@ def _shipped(directory: Path) -> Shipped:
     return shipped.values(directory)
 
 
-def _edited(package: PackageFiles, switched: Switched | None) -> dict[str, bytes]:
+def _edited(package: PackageFiles, switched: "Switched | None") -> dict[str, bytes]:
     """Return the kustomization in which options are enabled; refuse one that was changed since it was read."""
     if switched is None or not switched.changed:
         return {}
@@ -246,7 +246,7 @@ def _is_as_shipped(setter: Setter, shipped: Shipped) -> bool:
     return setter.with_value([default] if isinstance(default, str) else default).texts == setter.texts
 
 
-def _change(place: Place, before: PackageFiles, planned: Plan, switched: Switched | None) -> Change:
+def _change(place: Place, before: PackageFiles, planned: Plan, switched: "Switched | None") -> Change:
     shown = os.path.normpath(place.where or ".")
     return Change(
         package=place.package,

@@ -1,11 +1,10 @@
 """Names and versions of bundles, and the order of versions."""
 
-from __future__ import annotations
-
 import random
 
 import pytest
 
+from packyard.core.bundle import address
 from packyard.core.bundle.reference import Reference, canonical, check_version, identity, newest, order
 from packyard.core.errors import InputError
 
@@ -93,6 +92,13 @@ def test_admits_the_versions_of_a_range(choice: str, expected: list[str]) -> Non
     asked = Reference.parse(f"bert@{choice}")
     assert [version for version in VERSIONS if asked.admits(version)] == expected
     assert str(asked) == f"bert@{choice}"
+
+
+def test_each_name_of_a_use_case_that_is_suggested_means_that_one_alone() -> None:
+    for seed in range(1000):
+        pick = random.Random(seed)
+        known = sorted({"/".join(pick.choices("abc", k=pick.randint(1, 4))) for _ in range(pick.randint(1, 5))})
+        assert [address.fits(known, name) for name in address.shortened(known).values()] == [[path] for path in known]
 
 
 def test_says_how_a_bundle_is_named_whose_address_was_typed() -> None:

@@ -1,7 +1,5 @@
 """Users without a name, a home or rights: commands work, or their errors name the file."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Callable
 from importlib import import_module
@@ -75,6 +73,11 @@ def test_a_file_that_may_be_read_but_not_written_is_refused_by_name(root: Path) 
     assert (refused.code, field_values(root)) == (1, {"a"})
     for name in FILES:
         assert f"{root / name}: Permission denied; nothing was changed" in refused.text
+    for folder in (root, root / "sub"):
+        folder.chmod(0o555)
+    says = f"error: {root}: no permission to write in this folder, nor in 1 more; nothing was changed\n"
+    assert somebody("set", root, "V=b").text.endswith(says)
+    assert somebody("set", root, "V=b").text.count("error: ") == 1
 
 
 @pytest.mark.parametrize(

@@ -1,7 +1,5 @@
 """What a workspace names lies in the workspace: whoever names something else is refused, by file and line."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Callable
 from pathlib import Path
@@ -64,7 +62,7 @@ WAYS: dict[str, tuple[Callable[[Path], object], str]] = {
     ),
     "a generated file": (
         text(KUSTOMIZATION, "resources:", GENERATOR + "\nresources:"),
-        f"{KUSTOMIZATION}:4:40: configMapGenerator.files: no file 'secret' here",
+        f"{KUSTOMIZATION}:4:40: configMapGenerator.files: '../../../secret' leads",
     ),
     "a linked preset": (link("packages/p/files/presets/a.yaml", "secret"), "packages/p/files/presets/a.yaml: leads to"),
     "a linked package": (

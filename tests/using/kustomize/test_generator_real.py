@@ -1,7 +1,5 @@
 """ConfigMaps from files: the same as kustomize makes, for scripts of every kind of text."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 
@@ -15,6 +13,7 @@ from packyard.using.kustomize import builtin
 from packyard.using.kustomize.accumulate import accumulate
 from packyard.writing.source import parts
 from real import Kustomize
+from tiny import write, write_all
 from using.kustomize import both
 
 TEXTS = [
@@ -27,15 +26,12 @@ ENTRY = "configMapGenerator:\n- name: scripts\n  files: [{files}]\n  options: {{
 
 def test_a_generated_object_is_the_one_that_kustomize_makes(kustomize5: Kustomize, tmp_path: Path) -> None:
     theirs, ours = tmp_path / "theirs", tmp_path / "ours"
-    theirs.mkdir()
-    ours.mkdir()
-    for number, text in enumerate(TEXTS):
-        (theirs / f"f{number}.sh").write_bytes(text.encode())
+    write_all(theirs, {f"f{number}.sh": text for number, text in enumerate(TEXTS)})
     files = ", ".join(f"f{number}.sh" for number in range(len(TEXTS)))
     (theirs / "kustomization.yaml").write_text(HEADER + ENTRY.format(files=files, flag="true"))
     (item,) = accumulate(parts.read(Sources(theirs), "", "Kustomization"))
-    (ours / "map.yaml").write_bytes(layout.write(item.root))
-    (ours / "kustomization.yaml").write_text(HEADER + "resources:\n- map.yaml\n")
+    write(ours / "map.yaml", layout.write(item.root))
+    write(ours / "kustomization.yaml", HEADER + "resources:\n- map.yaml\n")
     assert reading.built(kustomize5, ours) == reading.built(kustomize5, theirs)
 
 
@@ -48,7 +44,7 @@ def test_files_of_variables_are_read_as_kustomize_reads_them(kustomize5: Kustomi
 @pytest.mark.parametrize(
     ("files", "flag", "message"),
     [
-        ("other.sh", "true", "files: no file 'other.sh' here"),
+        ("other.sh", "true", "files: no file 'other.sh'"),
         ("", "true", "files: is missing"),
     ],
 )
@@ -104,15 +100,13 @@ def test_the_hash_is_that_of_every_kustomize_and_reaches_every_reference(
     kustomize3: Kustomize, kustomize4: Kustomize, kustomize5: Kustomize, added: str, tmp_path: Path
 ) -> None:
     shell, use_case = tmp_path / "programs/shell", tmp_path / "use-case"
-    shell.mkdir(parents=True)
-    use_case.mkdir()
     header = HEADER.replace("v1beta1", "v1alpha1").replace("Kustomization", "Component")
     generator = "configMapGenerator: [{name: scripts, files: [run.sh]}]\nconfigurations: [references.yaml]\n"
-    (shell / "kustomization.yaml").write_text(header + generator)
-    (shell / "references.yaml").write_text(REFERENCES)
-    (shell / "run.sh").write_text("test 1 -lt 2 && echo '<&>'\n")
-    for name, text in (("job", JOB), ("set", SET), ("scripts", added), ("kustomization", USE_CASE)):
-        (use_case / f"{name}.yaml").write_text(text)
+    write(shell / "kustomization.yaml", header + generator)
+    write(shell / "references.yaml", REFERENCES)
+    write(shell / "run.sh", "test 1 -lt 2 && echo '<&>'\n")
+    files = {"job.yaml": JOB, "set.yaml": SET, "scripts.yaml": added, "kustomization.yaml": USE_CASE}
+    write_all(use_case, files)
     names = [
         re.findall(r"'scripts-\w{10}'", str(both.built(each, use_case)))
         for each in (kustomize3, kustomize4, kustomize5)
@@ -132,10 +126,9 @@ def test_a_hash_reaches_what_is_in_the_namespace_of_the_generated_object(kustomi
 
 
 def test_components_see_what_the_kustomization_that_lists_them_generates(kustomize5: Kustomize, tmp_path: Path) -> None:
-    (tmp_path / "option").mkdir()
     header = HEADER.replace("v1beta1", "v1alpha1").replace("Kustomization", "Component")
     patch = "patches:\n- target: {kind: ConfigMap}\n  patch: '- {op: add, path: /metadata/labels, value: {a: b}}'\n"
-    (tmp_path / "option/kustomization.yaml").write_text(header + patch)
+    write(tmp_path / "option/kustomization.yaml", header + patch)
     (tmp_path / "job.yaml").write_text(JOB)
     (tmp_path / "run.sh").write_text("true\n")
     generator = "configMapGenerator: [{name: scripts, files: [run.sh]}]\n"

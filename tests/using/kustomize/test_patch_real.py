@@ -1,7 +1,5 @@
 """Patches: our objects beside those of the real kustomize, and the comments that only ours carry."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest
@@ -91,9 +89,7 @@ def judge(kustomize5: Kustomize, tmp_path: Path, entry: str, *, base: str = BASE
     part = parts.read(Sources(tmp_path), "", "Kustomization")
     composed = [layout.write(item.root).decode() for item in accumulate(part)]
     built = tmp_path / "built"
-    built.mkdir()
-    for number, text in enumerate(composed):
-        (built / f"{number}.yaml").write_text(text, "utf-8")
+    tiny.write_all(built, {f"{number}.yaml": text for number, text in enumerate(composed)})
     names = "".join(f"- {number}.yaml\n" for number in range(len(composed)))
     (built / "kustomization.yaml").write_text(f"resources:\n{names}", "utf-8")
     ours = kustomize5("build", built)

@@ -1,7 +1,5 @@
 """Numbers: bounds and steps, and digits without end."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest
@@ -9,7 +7,7 @@ import pytest
 from core.files.krmfiles import one_setter
 from packyard.using.setters.check import is_refused
 from packyard.using.setters.definition import Setter
-from tiny import packyard
+from tiny import packyard, write
 from using.setters import judged
 
 
@@ -34,9 +32,8 @@ def test_numbers_of_thousands_of_digits_are_refused_by_name_wherever_they_stand(
 
     def package(name: str, *lines: str, rule: str = "", more: str = "") -> Path:
         folder = tmp_path / name
-        folder.mkdir()
         rules = f"rules:\n- rule: {rule}\n  message: x\n" if rule else ""
-        (folder / "Krmfile").write_text(one_setter("A", '"1"', *lines) + rules)
+        write(folder / "Krmfile", one_setter("A", '"1"', *lines) + rules)
         (folder / "cm.yaml").write_text(
             f'apiVersion: v1\nkind: ConfigMap\nmetadata: {{name: x}}\ndata:\n  a: "1" # {{"$openapi":"A"}}\n{more}'
         )

@@ -1,7 +1,5 @@
 """A required setter without a value has to be set, whatever else its definition says: one property for all verbs."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 
@@ -9,18 +7,17 @@ import pytest
 import yaml
 
 from packyard.using.setters.valuesfile import LIMIT
-from tiny import done, packyard
+from tiny import done, packyard, write
 
 FIELD = 'apiVersion: v1\nkind: ConfigMap\nmetadata: {name: x}\ndata:\n  a: "" # {"$openapi":"A"}\n'
 LISTED = 'apiVersion: v1\nkind: X\nmetadata: {name: x}\nargs: # {"$openapi":"A"}\n- a\n- b\n'
 
 
 def make(folder: Path, *lines: str, setter: str = 'value: ""', field: str = FIELD, rule: str = "") -> Path:
-    folder.mkdir(parents=True, exist_ok=True)
     keywords = "".join(f"      {line}\n" for line in lines)
     body = f"      x-k8s-cli: {{setter: {{name: A, {setter}, required: true}}}}\n"
     rules = f"rules:\n- rule: {rule}\n  message: No.\n" if rule else ""
-    (folder / "Krmfile").write_text(f"openAPI:\n  definitions:\n    io.k8s.cli.setters.A:\n{keywords}{body}{rules}")
+    write(folder / "Krmfile", f"openAPI:\n  definitions:\n    io.k8s.cli.setters.A:\n{keywords}{body}{rules}")
     (folder / "cm.yaml").write_text(field)
     (folder / "kustomization.yaml").write_text("resources: [cm.yaml]\n")
     return folder

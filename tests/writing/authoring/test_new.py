@@ -1,7 +1,5 @@
 """`packyard new` and `packyard parts`: what they say and write is enough to go on from."""
 
-from __future__ import annotations
-
 import json
 import os
 import re
@@ -121,7 +119,7 @@ def test_what_is_written_builds_what_the_base_says_and_generic_bases_take_the_op
 
 def test_a_package_without_a_description_gets_a_warning_at_the_line_for_it(tmp_path: Path) -> None:
     done("init", tmp_path)
-    at = f"{new(tmp_path, '--base', 'job')}/docs/10-description.md:1: "
+    at = f"{new(tmp_path, '--base', 'job', '--base', 'mpi-job')}/docs/10-description.md:1: "
     for words in (["test"], ["build", "--version", "1", "--to", tmp_path / "out"]):
         _, _, said = tiny.run(*words, "--workspace", tmp_path)
         warned = [line for line in said.splitlines() if line.startswith("warning: ")]

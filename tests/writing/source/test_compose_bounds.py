@@ -1,7 +1,5 @@
 """Workspaces that make much of little, or nonsense of a file: refused by name, and soon."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from pathlib import Path
 
@@ -9,8 +7,8 @@ import pytest
 
 import hostiletrees as hostile
 import tiny
-from packyard.using.kustomize import accumulate, patch
-from packyard.writing.source import package, parts
+from packyard.using.kustomize import accumulate, patch, reader
+from packyard.writing.source import package
 from writing.source.libraries import COMPONENT, KUSTOMIZATION
 
 PACKAGE = "packages/p/package.yaml"
@@ -66,16 +64,17 @@ CASES: dict[str, tuple[Callable[[Path], object], str]] = {
     ),
     "an overlay of hundreds": (
         lambda root: [
-            tiny.write(root / "overlays/programs/o/kustomization.yaml",
-                       COMPONENT + f"components: [{'../p, ' * 600}]\n"),
-            tiny.write(root / "overlays/programs/p/kustomization.yaml", COMPONENT),
+            *(tiny.write(root / f"overlays/programs/{name}/kustomization.yaml",
+                         f"{COMPONENT}components: [{', '.join(f'../{below}{number}' for number in range(25))}]\n")
+              for name, below in (("o", "p"), *((f"p{number}", "q") for number in range(25)))),
+            *(tiny.write(root / f"overlays/programs/q{number}/kustomization.yaml", COMPONENT) for number in range(25)),
             use_cases("one: {base: one, programs: [o]}")(root),
         ],
-        f"is made of more than {parts.MAX_PARTS} kustomizations",
+        f"is made of more than {reader.MAX_PARTS} kustomizations",
     ),
     "a long chain of kustomizations": (
         chain(300, "[NEXT]"),
-        f"kustomizations build on each other more than {parts.MAX_DEPTH} deep",
+        f"kustomizations build on each other more than {reader.MAX_DEPTH} deep",
     ),
     "a circle of kustomizations": (
         base("resources: [cm.yaml, ../one]\n"),

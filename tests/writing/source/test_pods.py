@@ -1,7 +1,5 @@
 """One patch for the pods of every kind: composed, shipped as an option, and refused by file and line."""
 
-from __future__ import annotations
-
 from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
@@ -217,7 +215,7 @@ def test_a_field_of_what_another_operation_brings_is_copied_from_there(root: Pat
     affinity = f'{HEAD}spec:\n  affinity:\n    nodeAffinity:\n      a: data # {{"$openapi":"CLAIM"}}\n'
     had = "      affinity: {podAffinity: {}}\n      containers:"
     tiny.replace(root / "bases/job/cm.yaml", "      containers:", had)
-    listed = "patches:\n- {patch: '[{op: test, path: /kind, value: Job}]', target: {kind: Job}}\nreplacements: []\n"
+    listed = "patches:\n- {patch: '- {op: test, path: /kind, value: Job}', target: {kind: Job}}\nreplacements: []\n"
     tiny.write(root / "overlays/options/o/kustomization.yaml", f"# Affinity.\n{libraries.COMPONENT}{listed}")
     files = option(root, affinity).files
     assert yaml.safe_load(files["options/o/pods.yaml"])["option"] == {"affinity": {"nodeAffinity": {"a": "data"}}}
@@ -258,7 +256,7 @@ FAULTS = {
     "  - name: (drive|work)": ("  - tty: true", "pods.yaml:15:5: spec.containers: a container needs a name"),
     "limits: {gpu: null}": (
         "limits: {$patch: replace}",
-        "(write $patch: delete beside the item's key; null takes a field out",
+        "(null takes a field out; to take an item out, list a strategic merge with $patch",
     ),
     "(drive|work)": ("(drive|work", "must be a regular expression"),
     "metadata: {labels: {l: m}}": ("metadata: {label: {l: m}}", "pods.yaml:5:12: metadata.label: is not a known key"),
@@ -330,7 +328,7 @@ def test_what_reaches_nothing_is_refused(text: str, expected: str, root: Path, t
         ("spec: {containers: [{name: wrok, tty: true}]}", "it is for container 'wrok'", "did you mean 'work'?"),
         ("targets: [{kind: Jbo}]\nspec: {hostIPC: false}", "it is for kind 'Jbo'", "did you mean 'Job'?"),
         ("targets: [{kind: Job}]\nroles: [wroker]\nspec: {hostIPC: false}", "it is for role 'wroker'", "correct it"),
-        ("spec: {containers: [{name: work, imag: null}]}", "there is no 'imag' to take out", "did you mean 'image'?"),
+        ("spec: {containers: [{name: work, imag: null}]}", "it is for the field 'imag'", "did you mean 'image'?"),
     ],
 )
 def test_what_no_pod_has_is_told_where_a_patch_names_it(text: str, place: str, hint: str, root: Path) -> None:
@@ -342,27 +340,6 @@ def test_what_no_pod_has_is_told_where_a_patch_names_it(text: str, place: str, h
     assert problem.message == f"the patch changes nothing in the use case job/claim: {place}"
     line = HEAD.count("\n") + text[: text.index(place.split("'")[1])].count("\n") + 1
     assert (problem.line, problem.hint[: len(hint)]) == (line, hint)
-
-
-@pytest.mark.parametrize(
-    ("port", "said"),
-    [
-        ("containerPort: 80", ""),
-        ("containerPort: 8O", "ports has no item with this containerPort to take out"),
-        ("name: http", "ports has no item with this containerPort to take out"),
-    ],
-)
-def test_a_patch_takes_an_item_out_by_the_key_by_which_kubernetes_merges(port: str, said: str, root: Path) -> None:
-    ports = "[{containerPort: 79}, {containerPort: 80, name: http}, {containerPort: 81}]"
-    tiny.replace(root / "bases/job/cm.yaml", "- name: work\n", f"- name: work\n        ports: {ports}\n")
-    listed = f"[{{{port}, $patch: delete}}, {{containerPort: 79, $patch: delete}}, {{containerPort: 90}}]"
-    tiny.write(root / "packages/p/own.yaml", f"{HEAD}spec: {{containers: [{{name: work, ports: {listed}}}]}}\n")
-    tiny.replace(root / "packages/p/package.yaml", "job: {base: job,", "job: {base: job, patches: [own.yaml],")
-    with pytest.raises(InputError, match=said) if said else nullcontext():
-        files = composed(root).files
-        (job,) = yaml.safe_load_all(files["job/claim/job.yaml"])
-        left = [item["containerPort"] for item in job["spec"]["template"]["spec"]["containers"][0]["ports"]]
-        assert left == [81, 90]
 
 
 def test_a_kustomization_that_lists_one_is_told_what_to_do(root: Path) -> None:

@@ -17,8 +17,6 @@ here: cat, count, grep and tree are in kustomize 5 (kustomize cfg cat …); fmt,
 merge, merge3 and annotate are gone there too (kubectl annotate --local).
 """
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Callable, Sequence
 from importlib import import_module

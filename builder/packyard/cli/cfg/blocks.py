@@ -1,7 +1,5 @@
 """What the commands have in common: their arguments, and what they print of each package."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """`cfg create-…`, `cfg delete-…` and `cfg init`: what writes the definitions of a Krmfile."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -11,11 +9,11 @@ from packyard.cli.flags import Flags
 from packyard.core.errors import ConflictError, UsageError
 from packyard.core.files import regular
 from packyard.core.files.tree import Tree
+from packyard.using.setters.definition import Setter
 from packyard.using.setters.krmfile import EMPTY, KRMFILE
 from packyard.using.setters.packages import PackageFiles
 from packyard.using.setters.plan import Plan
 from packyard.writing.authoring import create, delete, schemafile
-from packyard.writing.authoring.create import NewSetter, NewSubstitution
 
 _UNUSED = ", which no field has yet"
 
@@ -38,10 +36,10 @@ def create_setter(parsed: Flags) -> None:
       -R, --recurse-subpackages  in packages below DIR, too
     """
     folder, name, *values = blocks.arguments(parsed, 2, 3)
-    new = _new_setter(parsed, name, values)
+    setter = _setter(parsed, name, values)
 
     def plan_package(package: PackageFiles) -> tuple[Plan, str]:
-        created = create.create_setter(package, new)
+        created = create.create_setter(package, setter, parsed.text("field"))
         for former in created.former:
             output.warning(f"a field of {former} is one of {name} now; packyard undo {folder} takes it back")
         return created.plan, f'created setter "{name}"{"" if created.fields else _UNUSED}'
@@ -49,21 +47,24 @@ def create_setter(parsed: Flags) -> None:
     blocks.change(parsed, plan_package, title=f"create-setter {name}")
 
 
-def _new_setter(parsed: Flags, name: str, values: Sequence[str]) -> NewSetter:
-    path = parsed.text("schema-path")
+def _setter(parsed: Flags, name: str, values: Sequence[str]) -> Setter:
+    path, description = parsed.text("schema-path"), parsed.text("description")
     keywords = schemafile.parse(regular.read(path).decode("utf-8", "replace")) if path else {}
     declared = schemafile.declared_type(keywords, parsed.text("type"))
     if declared == "array" and not parsed.text("field"):
         raise UsageError("a setter of type array needs --field PATH")
     if parsed.text("type") != "array" and not values and "value" not in parsed.values:
         raise UsageError("the value is missing: give it as an argument or by --value")
-    return NewSetter(
+    if description:
+        keywords.pop("description", None)
+        keywords["description"] = description
+    if declared:
+        keywords.setdefault("type", declared)
+    return Setter(
         name=name,
-        value=parsed.text("value") or "".join(values),
-        field=parsed.text("field"),
+        value="" if declared == "array" else parsed.text("value") or "".join(values),
         type=declared,
         schema=keywords,
-        description=parsed.text("description"),
         set_by=parsed.text("set-by"),
         required=parsed.switches["required"],
     )
@@ -85,12 +86,10 @@ def create_subst(parsed: Flags) -> None:
     _, name = blocks.arguments(parsed, 2, 2)
     if missing := [f"--{flag}" for flag in ("field-value", "pattern") if flag not in parsed.values]:
         raise UsageError(f"{' and '.join(missing)} must be given")
-    new = NewSubstitution(
-        name=name, pattern=parsed.text("pattern"), value=parsed.text("field-value"), field=parsed.text("field")
-    )
+    pattern, value, field = (parsed.text(flag) for flag in ("pattern", "field-value", "field"))
 
     def plan_package(package: PackageFiles) -> tuple[Plan, str]:
-        created = create.create_substitution(package, new)
+        created = create.create_substitution(package, name, pattern, value, field)
         lines = [f'created setter "{setter}" with value {value}' for setter, value in created.setters.items() if value]
         return created.plan, "\n".join([*lines, f'created substitution "{name}"{"" if created.fields else _UNUSED}'])
 

@@ -1,7 +1,5 @@
 """`cfg set` and `cfg list-setters`: one setter in the words of kustomize, and a table of all."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """What verbs that meet a cluster share: kubectl's own flags, the line that names context and namespace first, DIR."""
 
-from __future__ import annotations
-
 import argparse
 import os
 import time
@@ -66,7 +64,7 @@ def add_pods(parser: declare.Parser) -> None:
 
 def find(arguments: declare.Arguments) -> Kubectl:
     """Return kubectl for what the arguments and kubeconfig say, and tell which context and namespace that is."""
-    return _told(_found(arguments))
+    return _told(client(arguments))
 
 
 def find_for(arguments: declare.Arguments, verb: str, *, is_named: bool = False) -> tuple[Kubectl, Rendered, list[str]]:
@@ -74,9 +72,8 @@ def find_for(arguments: declare.Arguments, verb: str, *, is_named: bool = False)
 
     One that ``is_named`` gets a name that no other run has, where nobody has set one.
     """
+    typed = [f"--{name}={value}" for name in _FLAGS if (value := getattr(arguments, name))]
     with packages.opened(arguments, verb) as use_case:
-        client = _found(arguments)
-        command = use_case.command(verb, "-n", client.namespace, *client.typed)
         name = _new_name(use_case) if is_named else {}
         for difference in earlier.differing(use_case.directory, use_case.values):
             output.warning(difference)
@@ -84,14 +81,15 @@ def find_for(arguments: declare.Arguments, verb: str, *, is_named: bool = False)
             use_case.directory,
             {**use_case.values, **name},
             path=os.environ.get("PATH", ""),
-            command=command,
+            command=use_case.command(verb, *typed),
             enabling=use_case.options,
             is_fetched=use_case.is_fetched,
         )
-    namespace = runs.namespace_of(rendered.objects, client.namespace, is_asked=bool(arguments.namespace))
+    found = client(arguments)  # what is wrong with values is said without a cluster
+    namespace = runs.namespace_of(rendered.objects, found.namespace, is_asked=bool(arguments.namespace))
     named = [f"{setter}={word}" for setter, (word,) in name.items()]
     words = [use_case.name, *concealed(use_case.words), *named, *use_case.flags]
-    return _told(replace(client, namespace=namespace)), rendered, words
+    return _told(replace(found, namespace=namespace)), rendered, words
 
 
 def _new_name(use_case: UseCase) -> dict[str, tuple[str]]:
@@ -101,7 +99,8 @@ def _new_name(use_case: UseCase) -> dict[str, tuple[str]]:
     return {runs.SETTER: (runs.new_word(),)} if is_open else {}
 
 
-def _found(arguments: declare.Arguments) -> Kubectl:
+def client(arguments: declare.Arguments) -> Kubectl:
+    """Return kubectl for what the arguments and kubeconfig say."""
     return kubectl.find(os.environ.get("PATH", ""), **{name: getattr(arguments, name) for name in _FLAGS})
 
 

@@ -11,8 +11,6 @@ packyard checks the use case and asks the cluster all that `packyard doctor` ask
 applied.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import partial
@@ -21,7 +19,7 @@ from packyard.cli import declare, output, packages
 from packyard.cli.rows import Rows
 from packyard.cli.running import clusters, doctor
 from packyard.cli.running.clusters import REFERENCE
-from packyard.core.errors import PackyardError, Problem, UnavailableError, UsageError
+from packyard.core.errors import PackyardError, Problem, UnavailableError
 from packyard.running.runs import look, status
 from packyard.running.runs import plan as planning
 from packyard.running.runs import record as records
@@ -86,9 +84,7 @@ def untouched() -> Iterator[None]:
 def check(arguments: declare.Arguments, verb: str) -> None:
     """Refuse flags that do not go together, before anything is asked."""
     if arguments.dry_run:
-        declare.alone(arguments, verb, "beside --dry-run", "atomic", "no-wait", "timeout")
-        if arguments.output != "text":
-            raise UsageError(f"packyard {verb}: --dry-run prints a diff alone; packyard {verb} --help")
+        declare.alone(arguments, verb, "beside --dry-run", "atomic", "no-wait", "timeout", "output")
     if arguments.no_wait:
         declare.alone(arguments, verb, "beside --no-wait", "timeout")
 

@@ -11,8 +11,6 @@ accounts, a node for each pod, queues, and your own rights; last, the API server
 finding says what is wrong, and what helps. What you may not read is unknown; what nodes lack is a warning.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from functools import partial
 from pathlib import Path

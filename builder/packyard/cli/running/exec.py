@@ -6,8 +6,6 @@
 The exit code is that of the command.
 """
 
-from __future__ import annotations
-
 from packyard.cli import declare, output
 from packyard.cli.running import clusters
 

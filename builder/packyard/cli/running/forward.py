@@ -4,8 +4,6 @@ Without PORT it is the first that speaks HTTP of those that the pod announces. `
 machine alone, as what is forwarded may ask nobody for a password, and says where.
 """
 
-from __future__ import annotations
-
 from packyard.cli import declare
 from packyard.cli.running import clusters
 from packyard.core.errors import InputError, Problem

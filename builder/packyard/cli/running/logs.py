@@ -9,14 +9,12 @@ packyard logs RUN --events  what happened to the run, to what was made of it and
 pods to start, follows those too that are made later, and ends with the run; the exit code is 1 if that has failed.
 """
 
-from __future__ import annotations
-
 import time
 
 from packyard.cli import declare, output
 from packyard.cli.rows import Rows
 from packyard.cli.running import clusters
-from packyard.core.errors import InputError, UsageError
+from packyard.core.errors import InputError
 from packyard.running.runs import events, status
 from packyard.running.runs import record as records
 from packyard.running.runs.kubectl import Kubectl
@@ -53,8 +51,7 @@ def run(arguments: declare.Arguments) -> int:
     if arguments.events:
         declare.alone(arguments, "logs", "beside --events", *_OF_LOGS)
         return _show_events(arguments)
-    if arguments.output != "text":
-        raise UsageError("packyard logs: -o json is for events; packyard logs RUN --events -o json")
+    declare.alone(arguments, "logs", "without --events", "output")
     if arguments.follow:
         declare.alone(arguments, "logs", "beside --follow", "previous")
     client = clusters.find(arguments)

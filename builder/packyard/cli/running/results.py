@@ -5,15 +5,13 @@ packyard results RUN --pod  for these: pods of the run's image and user that may
                             only read what it wrote, as JSON for kubectl create
 """
 
-from __future__ import annotations
-
 import shlex
 from collections.abc import Sequence
 
 from packyard.cli import declare, output
 from packyard.cli.rows import Rows
 from packyard.cli.running import clusters
-from packyard.core.errors import InputError, Problem, UsageError
+from packyard.core.errors import InputError, Problem
 from packyard.core.kubernetes.lenient import name_of
 from packyard.running.runs import record as records
 from packyard.running.runs import results
@@ -33,8 +31,8 @@ def add_arguments(parser: declare.Parser) -> None:
 
 def run(arguments: declare.Arguments) -> None:
     """Show the places of results, or print the pods that read them."""
-    if arguments.pod and arguments.output != "text":
-        raise UsageError("packyard results: --pod prints pods alone; packyard results --help")
+    if arguments.pod:
+        declare.alone(arguments, "results", "beside --pod", "output")
     client, name = clusters.find(arguments), arguments.run
     places = results.places(records.read_last(client, name).read_objects())
     if not places:

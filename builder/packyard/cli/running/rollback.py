@@ -9,15 +9,14 @@ packyard rollback RUN --list  the records: when, by whom, which version of the
 Secrets stay as they are on the cluster, for their data are not recorded.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from functools import partial
+from types import SimpleNamespace
 
 from packyard.cli import declare
 from packyard.cli.rows import Rows
 from packyard.cli.running import clusters, deploy
-from packyard.core.errors import InputError, Problem, UsageError
+from packyard.core.errors import InputError, Problem
 from packyard.running.runs import plan as planning
 from packyard.running.runs import record as records
 from packyard.running.runs import status
@@ -27,7 +26,9 @@ from packyard.running.runs.record import RunRecord
 ROWS = deploy.ROWS
 LIST = Rows(
     "record",
-    "run, record, state, when, who, package, version, digest, useCase, values, options, action, source",
+    "run=record.run, record=record.number, state, when=record.when, who=record.who, package=record.package, "
+    "version=record.version, digest=record.digest, useCase=record.use_case, values=record.values, "
+    "options=record.options, action=record.action, source=record.source?",
     "--list",
     columns="RECORD, STATE, WHEN, WHO, VERSION, ACTION, SOURCE",
 )
@@ -45,9 +46,8 @@ def add_arguments(parser: declare.Parser) -> None:
 def run(arguments: declare.Arguments) -> None:
     """Deploy the objects of a record, or list the records."""
     if arguments.list:
-        if arguments.record is not None:
-            raise UsageError("packyard rollback: RECORD has no meaning beside --list; packyard rollback --help")
-        declare.alone(arguments, "rollback", "beside --list", "dry-run", "force", "atomic", "no-wait", "timeout")
+        unfit = ("RECORD", "dry-run", "force", "atomic", "no-wait", "timeout")
+        declare.alone(arguments, "rollback", "beside --list", *unfit)
         _list(arguments)
         return
     deploy.check(arguments, "rollback")
@@ -72,11 +72,5 @@ def _list(arguments: declare.Arguments) -> None:
     client = clusters.find(arguments)
     listed = records.read_run(client, arguments.run)
     state = status.read_one(client, listed[-1]).state
-    rows = [_row(record, state if record is listed[-1] else "superseded") for record in listed]
-    LIST.show(rows, arguments.output)
-
-
-def _row(record: RunRecord, state: str) -> tuple[object, ...]:
-    package = (record.package, record.version, record.digest, record.use_case)
-    deployed = (record.values, record.options, record.action, record.source or None)
-    return record.run, record.number, state, record.when, record.who, *package, *deployed
+    rows = [SimpleNamespace(record=record, state="superseded") for record in listed[:-1]]
+    LIST.show([*rows, SimpleNamespace(record=listed[-1], state=state)], arguments.output)

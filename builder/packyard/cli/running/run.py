@@ -9,8 +9,6 @@ A package in the working directory is used as it is there, any other is fetched 
 keeps one. Where no RUN_NAME is set, the run gets a name that no other has. What it does is shown as it begins.
 """
 
-from __future__ import annotations
-
 from packyard.cli import declare, output, packages
 from packyard.cli import main as command_line
 from packyard.cli.running import clusters, deploy

@@ -4,12 +4,10 @@ something does not run.
 The newest is first.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from packyard.cli import declare, output
-from packyard.cli.rows import Rows
+from packyard.cli.rows import Cells, Rows
 from packyard.cli.running import clusters
 from packyard.core.errors import shown
 from packyard.running.runs import record as records
@@ -26,7 +24,11 @@ ROWS = Rows(
     "missing, results, values=record.values, options=record.options, record=record.number, when=record.when, "
     "who=record.who",
 )
-_COLUMNS = ("RUN", "PACKAGE", "STATE", "PODS", "AGE", "REASON")
+_TABLE = ROWS._replace(columns="RUN, PACKAGE, STATE, PODS=roles, AGE=when, REASON")
+_CELLS: Cells = {
+    "PACKAGE": lambda row: f"{row['package']} {row['version']}".strip(),
+    "AGE": lambda row: clusters.age(row["when"]),
+}
 _PODS = ("POD", "ROLE", "STATE", "NODE", "RESTARTS", "AGE", "REASON")
 
 
@@ -44,7 +46,7 @@ def run(arguments: declare.Arguments) -> None:
         if arguments.run:
             _show_one(statuses[0])
         elif statuses:
-            output.table(_COLUMNS, [_run_row(run_status) for run_status in statuses])
+            _TABLE.show(statuses, arguments.output, cells=_CELLS)
         output.note(_next(client, arguments, statuses))
 
 
@@ -53,11 +55,6 @@ def _read(client: Kubectl, arguments: declare.Arguments) -> list[RunStatus]:
         return [status.read_one(client, records.read_last(client, arguments.run))]
     listed = records.read_all(client, unfit=output.refusal)
     return sorted(status.read(client, listed), key=lambda run_status: run_status.record.when, reverse=True)
-
-
-def _run_row(run_status: RunStatus) -> tuple[str, ...]:
-    since, pods = clusters.age(run_status.record.when), ", ".join(map(str, run_status.roles))
-    return (run_status.run, _package(run_status), run_status.state, pods, since, run_status.reason)
 
 
 def _show_one(run_status: RunStatus) -> None:
@@ -74,7 +71,7 @@ def _facts(run_status: RunStatus) -> Sequence[tuple[str, str]]:
     record, since = run_status.record, clusters.age(run_status.record.when)
     return [
         ("run", record.run),
-        ("package", f"{_package(run_status)}, {record.use_case}" if record.package else ""),
+        ("package", f"{record.package} {record.version}, {record.use_case}" if record.package else ""),
         ("state", run_status.state),
         ("reason", run_status.reason),
         ("pods", ", ".join(map(str, run_status.roles))),
@@ -88,10 +85,6 @@ def _facts(run_status: RunStatus) -> Sequence[tuple[str, str]]:
 
 def _pod_row(pod: PodStatus) -> tuple[str, ...]:
     return (pod.name, pod.role, pod.state, pod.node, str(pod.restarts), clusters.age(pod.created), pod.reason)
-
-
-def _package(run_status: RunStatus) -> str:
-    return f"{run_status.record.package} {run_status.record.version}".strip()
 
 
 def _next(client: Kubectl, arguments: declare.Arguments, statuses: Sequence[RunStatus]) -> str:

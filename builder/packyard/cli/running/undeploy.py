@@ -4,8 +4,6 @@ packyard undeploy RUN...  packyard status lists them
 packyard undeploy --all   all runs of the namespace
 """
 
-from __future__ import annotations
-
 import operator
 from collections.abc import Mapping, Sequence
 from functools import partial

@@ -12,8 +12,6 @@ is listed by an index of that channel, as is everything with --key; a mirror nee
 goes on. Images are not copied: `packyard show NAME --images` lists them for crane or skopeo.
 """
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 from packyard.cli import declare, output, progress, signing

@@ -8,8 +8,6 @@ packyard fsck CHANNEL --repair --remove
 Records that can be read stay as they are. Of one that is lost, what was yanked or removed is lost, too.
 """
 
-from __future__ import annotations
-
 from dataclasses import replace
 from shlex import quote
 

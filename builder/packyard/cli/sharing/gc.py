@@ -8,8 +8,6 @@ The latest version of a package stays, and so does what is in a release that is 
 What is removed can never be published again, and whoever asks for it is told why.
 """
 
-from __future__ import annotations
-
 from packyard.cli import declare, output, signing
 from packyard.cli.bundles import open_channel
 from packyard.cli.rows import Rows

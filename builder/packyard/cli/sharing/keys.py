@@ -13,8 +13,6 @@ packyard keys trust IDENTITY CHANNEL --issuer URL
 Several keys are given as KEY KEY CHANNEL: one of them has to have signed. They take the place of those before.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from shlex import join, quote
@@ -64,8 +62,8 @@ def run(arguments: declare.Arguments) -> None:
         flag = "--issuer" if arguments.issuer else "--trusted-root"
         raise UsageError(f"packyard keys {action}: {flag} is for `packyard keys trust IDENTITY CHANNEL --issuer URL`")
     ring, form = preferences.keyring(), ROWS
-    _check_order(ring, action, arguments.what)
-    match action, arguments.what:
+    words = sorted(arguments.what, key=lambda word: not (word in ring.signing_names() or Path(word).is_file()))
+    match action, words:
         case "new", [name]:
             rows = _new(ring, name, is_encrypted=not arguments.no_passphrase)
         case "trust", [*names, channel] if names:
@@ -75,19 +73,10 @@ def run(arguments: declare.Arguments) -> None:
         case "untrust", [channel]:
             rows = _untrust(ring, channel)
         case _:
-            problem = "a word is missing, or one too many"
-            raise UsageError(f"packyard keys {action}: {problem}; type packyard keys {_USAGE[action]}")
+            usage, found = _USAGE[action], join(words) or "none"
+            wanted = usage.partition(" ")[2] or "no other word"
+            raise UsageError(f"packyard keys {action}: expected {wanted}, found {found}; type packyard keys {usage}")
     form.show(rows, arguments.output, cells={"ID": _short_id})
-
-
-def _check_order(ring: Keyring, action: str, words: Sequence[str]) -> None:
-    """Refuse a key in the place of the channel, and say the command in the right order."""
-    keys = [word for word in words if word in ring.signing_names() or Path(word).is_file()]
-    channels = [word for word in words if word not in keys]
-    right = channels if action == "untrust" else [*keys, *channels]
-    if action in ("trust", "untrust") and len(channels) == 1 and keys and right != words:
-        rule = "it takes the channel alone" if action == "untrust" else "the channel comes last"
-        raise UsageError(f"packyard keys {action}: {rule}; type packyard keys {action} {join(right)}")
 
 
 def _new(ring: Keyring, name: str, *, is_encrypted: bool) -> list[_Row]:

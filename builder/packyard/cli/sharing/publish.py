@@ -4,8 +4,6 @@ All packages are built before the first is uploaded. Another tar under a publish
 tar changes nothing, and what an interrupted publish left is completed: run it again.
 """
 
-from __future__ import annotations
-
 import argparse
 import re
 import tempfile
@@ -79,7 +77,7 @@ def run(arguments: declare.Arguments) -> None:
         if arguments.dry_run:
             uploads = compare(store, packed, before)
             if not before.number:
-                output.note(f"a new channel would begin: {store.address}")
+                output.note(f"{store.address} would be a new channel")
             _print(store, [(upload.entry, upload.outlook) for upload in uploads], arguments.output)
             return
         attest = _attest(workspace, folder, built, by.key)

@@ -10,8 +10,6 @@ packyard web CHANNEL --to DIR
 It is as old as the last `packyard web`: write it again after publish, yank and gc.
 """
 
-from __future__ import annotations
-
 import tempfile
 import webbrowser
 from pathlib import Path

@@ -3,8 +3,6 @@
 The latest version is read and verified as `show` does it. One that cannot be is a page that says why, and is told.
 """
 
-from __future__ import annotations
-
 import re
 import tempfile
 from collections.abc import Iterator

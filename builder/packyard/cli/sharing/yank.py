@@ -3,15 +3,9 @@
 It stays in the channel: whoever asks for exactly that version gets it, with the reason. Nothing else chooses it.
 """
 
-from __future__ import annotations
-
-import argparse
-from typing import NoReturn
-
 from packyard.cli import declare, signing
 from packyard.cli.bundles import DONE, open_channel, row
 from packyard.cli.rows import Rows
-from packyard.core.errors import UsageError
 from packyard.sharing.publishing.withdrawal import yank
 
 ROWS = Rows("package", DONE, line="{status:<10} {name}@{version}: {yanked}")
@@ -24,7 +18,6 @@ def add_arguments(parser: declare.Parser) -> None:
     parser.value("--reason TEXT", "why, in one line; users read it", required=True)
     parser.value("--from CHANNEL", "the channel that has it", dest="channel", required=True)
     parser.former("--in", "--from")
-    parser.add_argument("--undo", nargs="?", const="", type=_refuse, default=argparse.SUPPRESS, help=argparse.SUPPRESS)
     signing.add_argument(parser)
 
 
@@ -33,9 +26,3 @@ def run(arguments: declare.Arguments) -> None:
     by = signing.publisher(arguments.channel, arguments.key)
     entry, is_new = yank(open_channel(arguments.channel), arguments.reference, arguments.reason, by)
     ROWS.show([row(entry, "yanked" if is_new else "unchanged")], arguments.output)
-
-
-def _refuse(_text: str) -> NoReturn:
-    """Say in words why a yank is not undone."""
-    hint = "publish it once more as a new version: packyard publish NAME --version NEXT --to CHANNEL"
-    raise UsageError(f"packyard yank: a yank stays, for those who read it acted on it; {hint}")

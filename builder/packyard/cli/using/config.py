@@ -8,8 +8,6 @@ The file is $XDG_CONFIG_HOME/packyard/config.yaml, by default ~/.config/packyard
   channel: https://models.example.com  where `packyard get` looks
 """
 
-from __future__ import annotations
-
 import os
 from collections.abc import Iterator, Sequence
 from json import dumps

@@ -1,7 +1,7 @@
 """Compare two packages or libraries: use cases, options, parameters, fields, files.
 
 packyard diff OLD.tar.gz NEW.tar.gz  two tarballs
-packyard diff NAME@1.0 NAME@1.1      two versions that a channel has
+packyard diff NAME@1.0 1.1           two versions that a channel has
 packyard diff OLD NEW                two folders: of a package, or of all that
                                      `packyard build --to OLD` wrote
 packyard diff DIR                    an unpacked package and what it came from
@@ -12,17 +12,22 @@ packyard diff NAME@1.0/USECASE NAME@1.1/USECASE
 Of several use cases it says how much of what kind differs; -v prints each difference.
 """
 
-from __future__ import annotations
-
 import os
 from collections.abc import Sequence
 from dataclasses import asdict
+from pathlib import Path
+from shlex import quote
 
 from packyard.cli import declare, output, packages, unified_diff, untarred
 from packyard.cli.rows import Rows
-from packyard.core.errors import InputError, Problem, UsageError
+from packyard.cli.using.setters import tell_edited
+from packyard.core.bundle import reference
+from packyard.core.errors import UsageError
+from packyard.core.files.tree import Tree
 from packyard.using.render import every
 from packyard.using.render.render import render
+from packyard.using.setters.krmfile import KRMFILE
+from packyard.using.setters.packages import read_package
 from packyard.using.upgrade.change import Change, sentences_of, summary_of
 from packyard.using.upgrade.difference import compare, compare_all
 
@@ -44,7 +49,7 @@ def run(arguments: declare.Arguments) -> int:
     """Print what differs."""
     if arguments.values:
         return _rendered(arguments)
-    listed, top = _with_origin(arguments) if arguments.new is None else (_between(arguments), "")
+    listed, top = _with_origin(arguments) if arguments.new is None else (_between(arguments), None)
     rows = [{"package": name, **asdict(change), "breaking": change.is_breaking} for name, change in listed]
     if ROWS.show(rows, arguments.output):
         _show(listed, top)
@@ -57,7 +62,9 @@ def run(arguments: declare.Arguments) -> int:
 def _between(arguments: declare.Arguments) -> list[_Listed]:
     """Return what differs between two packages, or all of two builds, or a use case of two versions."""
     before, old = untarred.packages(arguments.old, arguments.channel)
-    after, new = untarred.packages(arguments.new, arguments.channel)
+    is_version = reference.is_version(arguments.new) and not os.path.lexists(arguments.new)
+    word = f"{next(iter(before))}@{arguments.new}" if is_version else arguments.new
+    after, new = untarred.packages(word, arguments.channel)
     use_cases = {old, new} - {""}
     if len(before) == len(after) == 1:  # whatever they are called
         before = dict(zip(after, before.values(), strict=True))
@@ -65,22 +72,18 @@ def _between(arguments: declare.Arguments) -> list[_Listed]:
     return [(name, change) for name, change in listed if not use_cases or change.where in use_cases]
 
 
-def _with_origin(arguments: declare.Arguments) -> tuple[list[_Listed], str]:
+def _with_origin(arguments: declare.Arguments) -> tuple[list[_Listed], Path]:
     """Return what differs in an untarred package, or a folder of it, from the bundle that it came from; its folder."""
-    top, below = untarred.within(arguments.old or ".")
-    if not top.is_dir():
-        raise UsageError("packyard diff: B is missing: name two packages, or the folder of an unpacked one")
-    hint = "name what to compare it with: packyard diff A B"
-    bundle = untarred.read(top, hint).base(arguments.channel)
-    before, after = bundle.files, untarred.files(top)
-    if below and not any(path.startswith(below) for path in (*after, *before)):
-        hint = "packyard diff . NAME@VERSION compares a package with another version"
-        raise InputError(Problem("no such folder", file=arguments.old, hint=hint))
-    changes = compare(before, after)
-    return [(bundle.name, change) for change in changes if f"{change.where}/".startswith(below)], str(top)
+    if (word := arguments.old or ".").partition("/")[0].count("@") and not os.path.lexists(word):
+        typed = f"packyard diff {quote(word)} B, or packyard diff . {quote(word)}"
+        raise UsageError(f"packyard diff: B is missing, what to compare it with; type {typed}")
+    package, below = untarred.within(word, "name what to compare it with: packyard diff A B")
+    changes = compare(package.base(arguments.channel).files, package.files())
+    name = package.described.name
+    return [(name, change) for change in changes if f"{change.where}/".startswith(below)], package.folder
 
 
-def _show(listed: Sequence[_Listed], top: str) -> None:
+def _show(listed: Sequence[_Listed], top: Path | None) -> None:
     """Print what differs below each place; of several places only how much of each kind, each once."""
     by_place: dict[str, list[Change]] = {}
     for name, change in listed:
@@ -95,18 +98,21 @@ def _show(listed: Sequence[_Listed], top: str) -> None:
         for sentence in sentences:
             for line in output.filled(sentence, "  ", "    "):
                 output.line(line)
+    if top:
+        folders = [place for place in by_place if Path(place, KRMFILE).is_file()]
+        tell_edited((read_package(Tree(Path(place)), "") for place in folders), Path(*folders[:1]))
     if is_short:
         output.note("add -v for each difference, or name a use case")
 
 
 def _sentences(changes: Sequence[Change]) -> list[str]:
-    """Return a sentence for each change; of fields that follow from values without -v only how many there are."""
+    """Return a sentence for each change; of fields that setters have, beside their values, without -v only how many."""
     is_value = any(change.what == "setter" and change.path in ("value", "default") for change in changes)
     follow = [change for change in changes if change.what == "field" and change.setter and change.change != "bound"]
     if output.verbose or not (is_value and follow):
         return sentences_of(changes)
     rest = [change for change in changes if change not in follow]
-    return [*sentences_of(rest), f"{output.counted(len(follow), 'field')} changed by that (-v lists them)"]
+    return [*sentences_of(rest), f"{output.counted(len(follow), 'field')} changed with that (-v lists them)"]
 
 
 def _rendered(arguments: declare.Arguments) -> int:

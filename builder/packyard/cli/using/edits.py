@@ -1,7 +1,5 @@
 """What `packyard set` changed, for programs."""
 
-from __future__ import annotations
-
 from packyard.cli.rows import Rows
 
 ROWS = Rows(

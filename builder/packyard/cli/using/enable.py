@@ -1,13 +1,11 @@
-"""Enable options in the use case DIR: each adds a line to its kustomization. Without a name, list the options.
+"""Enable options in the use case DIR: each adds a line to its kustomization. Without OPTION, list them.
 
-packyard enable [DIR] NAME...        refused if an option does not fit the files
-                                     there, or excludes one that is enabled
-packyard enable [DIR] NAME... --off  disable them: their lines go, and values
-                                     that were set stay set
-packyard enable [DIR]                list the options
+packyard enable [DIR] OPTION...        refused if one does not fit the files
+                                       there, or excludes one that is enabled
+packyard enable [DIR] OPTION... --off  disable them: their lines go, and values
+                                       that were set stay set
+packyard enable [DIR]                  list the options
 """
-
-from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -29,14 +27,14 @@ ROWS = Rows("use case", "directory, state, options, already, file, setters")
 OPTIONS = Rows(
     "option",
     "directory, option, enabled, fits, reason, description, setters",
-    "without NAME",
+    "without OPTION",
     columns="OPTION, ENABLED, FITS, DESCRIPTION",
 )
 
 
 def add_arguments(parser: declare.Parser) -> None:
     """Declare the verb's arguments."""
-    directories.add_arguments(parser, "[NAME...]", "NAME is an option.")
+    directories.add_arguments(parser, "[OPTION...]")
     parser.switch("--off", "disable the options")
 
 

@@ -3,8 +3,6 @@
 packyard setters DIR lists the names.
 """
 
-from __future__ import annotations
-
 from packyard.cli import declare, directory, output
 from packyard.cli.rows import Rows
 from packyard.cli.using.setters import list_all
@@ -55,10 +53,10 @@ def run(arguments: declare.Arguments) -> None:
 
 def _show(setter: Setter, fields: list[Field]) -> None:
     output.line(f"{setter.file}:{setter.line}: {setter.name}: {' '.join(setter.description.split())}")
+    origin = f"set by {setter.set_by or 'you'}" if setter.is_set else "the default"
     lines = (
-        ("value", setter.shown or "(empty)"),
-        ("origin", f"set by {setter.set_by or 'you'}" if setter.is_set else "shipped"),
-        ("shipped", setter.default or ""),
+        ("value", f"{setter.shown or '(empty)'} ({origin})"),
+        ("default", (setter.default or "") if setter.is_set else ""),
         ("allowed", refusal.describe(setter)),
     )
     if pattern := setter.schema.get("pattern"):

@@ -15,8 +15,6 @@ kpt and kustomize run them:
 Setters are those of kpt-set comments; packyard set DIR sets those of a Krmfile.
 """
 
-from __future__ import annotations
-
 from packyard.cli import declare, output, streams
 from packyard.using.functions import function
 

@@ -12,8 +12,6 @@ packyard get --locked                      fetch what packyard.lock notes, to
 VERSION may be a range such as ^1.2 or ~1.2.0, or latest. What was fetched is kept, and not transferred again.
 """
 
-from __future__ import annotations
-
 import os
 from collections.abc import Iterator
 from contextlib import suppress
@@ -29,7 +27,7 @@ from packyard.core.bundle import lock as locks
 from packyard.core.bundle.bundle import Bundle
 from packyard.core.bundle.lock import Lock, Pin
 from packyard.core.bundle.manifest import LIBRARY, Manifest
-from packyard.core.bundle.reference import LATEST, Reference, is_version
+from packyard.core.bundle.reference import LATEST, Reference, is_version, split
 from packyard.core.errors import ConflictError, InputError, Problem, UnavailableError, UsageError
 from packyard.core.files import paths, regular
 
@@ -61,7 +59,7 @@ def run(arguments: declare.Arguments) -> None:
     if os.path.lexists(f"{(top := paths.root_of(arguments.to))}/{paths.MANIFEST}"):
         problem, hint = f"is inside the package {Path(top).name}", "go to the folder above it, or --to DIR"
         raise InputError(Problem(problem, file="here" if arguments.to == "." else arguments.to, hint=hint))
-    rows, wanted = [], "" if arguments.locked else (arguments.reference or "").partition("/")[2]
+    rows, wanted = [], (arguments.reference or "").partition("/")[2]
     for reference, source, pin in _asked(arguments):
         if os.path.lexists(place := Path(arguments.to) / reference.name):  # before anything is fetched
             raise ConflictError(Problem("exists already", file=str(place), hint=_EXISTS))
@@ -85,13 +83,13 @@ def run(arguments: declare.Arguments) -> None:
 
 def _asked(arguments: declare.Arguments) -> Iterator[tuple[Reference, Setting, Pin | None]]:
     """Yield the package that is named, with its source, or all that are pinned."""
+    asked = split(arguments.reference)[0] if arguments.reference is not None else None
     if arguments.locked:
-        yield from _locked(arguments, Path(arguments.lock or locks.FILE))
-        return
-    if arguments.reference is None:
+        yield from bundles.pinned(Path(arguments.lock or locks.FILE), arguments.channel, asked)
+    elif asked is None:
         raise UsageError("packyard get: no package is named; packyard list shows the names, packyard get NAME gets one")
-    package = arguments.reference if "://" in arguments.reference else arguments.reference.partition("/")[0]
-    yield Reference.parse(package), preferences.source(arguments.channel), None
+    else:
+        yield asked, preferences.source(arguments.channel), None
 
 
 def _tell_next(described: Manifest, folder: Path, wanted: str) -> None:
@@ -100,23 +98,6 @@ def _tell_next(described: Manifest, folder: Path, wanted: str) -> None:
         return
     verb = "setters" if any(described.use_cases[path].setters for path in meant) else "render"
     output.note(f"next: packyard {verb} {address.typed(folder / meant[0] if len(meant) == 1 else folder)}")
-
-
-def _locked(arguments: declare.Arguments, file: Path) -> Iterator[tuple[Reference, Setting, Pin]]:
-    if not file.exists():
-        hint = f"packyard get NAME --from CHANNEL --lock {quote(str(file))} writes it"
-        raise InputError(Problem("there is no such file", file=str(file), hint=hint))
-    lock = locks.read(file)
-    names = sorted(lock.packages)
-    if arguments.reference is not None:
-        reference = Reference.parse(arguments.reference)
-        flag = preferences.as_flag(preferences.source(arguments.channel))
-        lock.pinned(reference, file=str(file), get=f"packyard get {quote(arguments.reference)}{flag}")
-        names = [reference.name]
-    for name in names:
-        pin = lock.packages[name]
-        channel = preferences.channel(arguments.channel) or Setting(pin.channel, str(file))
-        yield Reference(name=name, version=pin.version), channel, pin
 
 
 def _unpacked(bundle: Bundle, source: Setting, into: Path, file: str | None) -> Path:

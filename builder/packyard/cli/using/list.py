@@ -8,9 +8,7 @@ packyard list --from CHANNEL   those of a folder, an http(s) address or a bucket
 packyard show NAME lists the use cases of one.
 """
 
-from __future__ import annotations
-
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from difflib import get_close_matches
 
 from packyard import __version__
@@ -48,19 +46,21 @@ def run(arguments: declare.Arguments) -> int:
         for item in chosen
     ]
     ROWS.show(rows, arguments.output)
-    lacking = "no package has all of these words" if words else "no package is offered"
-    hint = f" ({_nearest(words, packages)})" if words else ""
-    output.note(f"from {source}" if chosen else f"{lacking}{hint}, from {source}")
+    output.note(f"from {source}" if chosen else f"{_lacking(words, packages)}, from {source}")
     for text in () if index is None else bundles.signed(source.value, index):
         output.note(text)
     return int(bool(words) and not chosen)
 
 
-def _nearest(words: Sequence[str], packages: Iterable[Summary]) -> str:
-    """Say which packages have words that are nearly these."""
+def _lacking(words: Sequence[str], packages: Sequence[Summary]) -> str:
+    """Say which word no package has, or that none has all, and which have words that are nearly these."""
+    if not words:
+        return "no package is offered"
+    absent = [word for word in words if not any(item.has([word]) for item in packages)]
+    lacking = f"no package has the word {absent[0]!r}" if absent else f"no package has all of {', '.join(words)}"
     known = {word: package.name for package in packages for word in words_of((package.name, package.title))}
     near = [known[match] for word in words for match in get_close_matches(word, known, n=2)]
-    return f"nearest: {', '.join(dict.fromkeys(near))}" if near else "packyard list shows all"
+    return f"{lacking} ({'nearest: ' * bool(near)}{', '.join(dict.fromkeys(near)) or 'packyard list shows all'})"
 
 
 def _carried(words: Sequence[str]) -> list[Summary]:

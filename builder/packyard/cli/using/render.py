@@ -9,8 +9,6 @@ packyard render NAME/USECASE --locked    of the version in packyard.lock
 Nothing in the working directory is changed.
 """
 
-from __future__ import annotations
-
 import os
 from collections.abc import Iterator
 from pathlib import Path

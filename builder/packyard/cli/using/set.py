@@ -72,8 +72,11 @@ def _set(directory: Path, words: list[str], parsed: Flags) -> Outcome:
     if both := [name for name in unset if name in values]:
         ways = f"{both[0]}=VALUE, or --unset {both[0]}"
         raise _usage(directory, f"{both[0]} cannot be set and taken back at once", ways)
-    if not parsed.switches["recurse-subpackages"]:
-        directory = _checked(directory, words, parsed)
+    if not parsed.switches["recurse-subpackages"] and not _has_setters(directory):
+        from packyard.using.options import usecases  # most directories are use cases
+
+        flags = (f"--{name}={value}" for name in ("unset", "values") for value in parsed.values.get(name, ()))
+        directory = usecases.chosen(directory, "set", (*words, *flags), all_by="-R")
     if parsed.switches["dry-run"]:
         state.tell_pending(directory)
     outcome = set_values(
@@ -102,10 +105,13 @@ def _set(directory: Path, words: list[str], parsed: Flags) -> Outcome:
 
 def _tell_lost(directory: Path) -> None:
     """Warn of use cases in which nothing is set, as their Krmfile is gone."""
-    from packyard.core.bundle import shipped
     from packyard.using.options import folder
 
     for use_case in folder.use_cases(directory):
+        if os.path.lexists(f"{use_case}/Krmfile"):
+            continue
+        from packyard.core.bundle import shipped  # most have theirs
+
         if lost := shipped.lost(Path(use_case), "Krmfile"):
             message = f"{lost.message} and is passed over"
             output.warning(str(lost._replace(file=os.path.normpath(use_case), message=message)))
@@ -120,19 +126,6 @@ def _tell_idle(directory: Path, changes: Sequence[Change]) -> None:
         told = [option_setters.switched_off(Path(use_case), name) for use_case in folder.use_cases(directory)]
         if problem := told[0] if told and all(told) else None:
             output.note(f"{problem.message}{', nor has another use case here' * (len(told) > 1)}: {problem.hint}")
-
-
-def _checked(directory: Path, words: Sequence[str], parsed: Flags) -> Path:
-    """Return a directory with setters of its own, or the only use case below it; refuse another one."""
-    if _has_setters(directory) or not directory.is_dir():
-        return directory
-    from packyard.using.options import usecases  # most directories are use cases
-
-    below = usecases.below(directory)
-    if not usecases.is_one(directory) and len(below) == 1 and _has_setters(Path(below[0])):
-        return Path(below[0])
-    flags = (f"--{name}={value}" for name in ("unset", "values") for value in parsed.values.get(name, ()))
-    raise usecases.refusal(directory, "set", (*words, *flags), all_by="-R")
 
 
 def _has_setters(directory: Path) -> bool:

@@ -1,9 +1,7 @@
 """Show the parameters of a use case with their values, or what each use case of a package has to have set."""
 
-from __future__ import annotations
-
 import posixpath
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -16,7 +14,7 @@ from packyard.using.options import earlier, option_setters, usecases
 from packyard.using.options.folder import OPTIONS
 from packyard.using.setters import valuesfile
 from packyard.using.setters.definition import Setter
-from packyard.using.setters.listing import ListedRule, ListedSetter, in_order, list_rules, list_setters
+from packyard.using.setters.listing import ListedRule, ListedSetter, in_order, list_edited, list_rules, list_setters
 from packyard.using.setters.packages import PackageFiles, all_below, read_package
 
 ROWS = Rows(
@@ -140,10 +138,19 @@ def _show_one(arguments: declare.Arguments, listings: Sequence[Listing]) -> None
         if missing:
             words = " ".join([address.typed(listing.directory), *(f"{name}=…" for name in missing)])
             output.note(f"{len(missing)} to be set: packyard set {words}")
+    tell_edited((listing.files for listing in listings), listings[0].directory)
     for difference in earlier.differing(listings[0].directory, {}) if not is_part else ():
         output.note(difference)
     if not any(listing.setters for listing in listings):
         output.note("every required value is set" if arguments.unset else "no parameter to list")
+
+
+def tell_edited(packages: Iterable[PackageFiles], directory: Path) -> None:
+    """Name the fields that were edited by hand, which no set did."""
+    places = [f"{field.file}:{field.line} {field.path}" for files in packages for field in list_edited(files)]
+    if places:
+        shows = "" if output.verbose else f"; packyard diff {address.typed(directory)} -v shows what differs"
+        output.note(f"edited by hand, not by set: {usecases.listed(places)}{shows}")
 
 
 def _cells(setter: Setter) -> Sequence[str]:

@@ -11,8 +11,6 @@ packyard show NAME --images        the names of its images, a line each, for
 Nothing is written into the folder here.
 """
 
-from __future__ import annotations
-
 import os
 import tempfile
 from collections.abc import Iterator, Sequence
@@ -76,7 +74,7 @@ def run(arguments: declare.Arguments) -> None:
         raise UsageError("packyard show: name a package; packyard list shows their names")
     fetched = bundles.offer(Reference.parse(reference), source)
     bundle, paths = fetched.bundle, fetched.bundle.manifest.deployed()
-    cases = [bundled.use_case(bundle, path) for path in address.meant(paths, wanted, bundle.name)]
+    cases = [bundled.use_case(bundle, path) for path in address.meant(paths, wanted, reference)]
     row = described(fetched, source, cases)
     if wanted:
         row |= _own(fetched, cases)
@@ -95,7 +93,7 @@ def _names(source: Setting) -> Sequence[str]:
 
 def _images(references: Sequence[str], source: Setting) -> Sequence[str]:
     """Return the whole names of the images of packages, with their registries, each once."""
-    manifests = (bundles.find(Reference.parse(reference), source).manifest for reference in references)
+    manifests = (bundles.offer(Reference.parse(reference), source).bundle.manifest for reference in references)
     wholes = (images.whole(image) for manifest in manifests for image in manifest.images if images.is_valid(image))
     return list(dict.fromkeys(f"{host}/{name}{'@' if ':' in tag else ':'}{tag}" for host, name, tag in wholes))
 
@@ -153,7 +151,7 @@ def _told(row: Row, fetched: Fetched, cases: Sequence[BundledUseCase], *, is_who
         yield from output.filled(case.shipped.description, _INDENT)
         yield from _labelled("after:", ", ".join(called[path] for path in case.shipped.after), _INDENT)
         if is_whole:
-            yield from _labelled("needs:", ", ".join(_kubernetes(case)), _INDENT)
+            yield from _labelled("needs:", ", ".join(_kubernetes(case, manifest)), _INDENT)
             yield from _labelled("set:", ", ".join(setter.name for setter in case.required), _INDENT)
             continue
         for setter in case.required:
@@ -190,12 +188,14 @@ def needs(cases: Sequence[BundledUseCase], manifest: Manifest, versions: Sequenc
     words = [f"{operator.operator} {operator.needs}".rstrip() for operator in needed]
     words += sorted(requires - {need for operator in needed for need in operator.words})
     kubernetes = [f"{_KUBERNETES}{versions[0]} to {versions[-1]}"] if len(versions) > 1 else []
-    return ", ".join([*((_kubernetes(cases[0]) if len(cases) == 1 else []) or kubernetes), *words])
+    return ", ".join([*((_kubernetes(cases[0], manifest) if len(cases) == 1 else []) or kubernetes), *words])
 
 
-def _kubernetes(case: BundledUseCase) -> list[str]:
-    """Return the oldest version of Kubernetes that a use case says to need."""
-    return [f"{require} or later" for require in case.shipped.requires if require.startswith(_KUBERNETES)]
+def _kubernetes(case: BundledUseCase, manifest: Manifest) -> list[str]:
+    """Return the oldest version of Kubernetes that a use case says to need, and on what condition."""
+    said = {word: item.description.rstrip(".") for item in manifest.requires for word in item.words}
+    needed = [require for require in case.shipped.requires if require.startswith(_KUBERNETES)]
+    return [f"{require} or later" + (f" ({said[require]})" if said.get(require) else "") for require in needed]
 
 
 def _labelled(label: str, text: str, indent: str = "") -> Iterator[str]:

@@ -8,8 +8,6 @@ Edits by hand stay; where they and the change meet in the same lines, nothing is
 is finished first.
 """
 
-from __future__ import annotations
-
 import os
 import time
 from pathlib import Path
@@ -18,6 +16,7 @@ from shlex import quote
 from packyard.cli import declare, output, state
 from packyard.cli import directory as directories
 from packyard.cli.rows import Rows
+from packyard.core.bundle import address
 from packyard.core.errors import ConflictError, InputError, PackyardError, Problem
 from packyard.core.files import home, undo
 from packyard.core.files.steps import DONE, UNDONE, Step
@@ -26,7 +25,7 @@ from packyard.using.options import option_setters, options
 from packyard.using.upgrade import onefile
 
 ROWS = Rows("change", "title, files (file, change)")
-LIST = Rows("change", "step, title, time, files", when="--list", columns="STEP, TIME, FILES, CHANGE=title")
+LIST = Rows("change", "step, title, time, files, place", when="--list", columns="TIME, IN=place, FILES, CHANGE=title")
 
 
 def add_arguments(parser: declare.Parser) -> None:
@@ -80,11 +79,18 @@ def _list(directory: Path, form: str) -> None:
         return
     steps = list(undo.shown(log, DONE, *places, merge=_merged))
     times = [time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(step.file.stat().st_mtime)) for step in steps]
-    LIST.show([(at + 1, step.title, times[at], len(step.sizes)) for at, step in enumerate(steps)], form)
+    rows = [(at + 1, step.title, times[at], len(step.sizes), _place(step)) for at, step in enumerate(steps)]
+    LIST.show(rows, form)
     if not steps:
         undone = next(undo.shown(log, UNDONE, *places, merge=_merged), None)
         again = f"; packyard undo {quote(str(directory))} --redo does {undone.title} again" if undone else ""
         output.note(f"{directory}: nothing to undo{again}")
+
+
+def _place(step: Step) -> str:
+    """Return the use case or the folder of which all files of a step are."""
+    files = [Path(step.path(name)).parent for name in step.sizes]
+    return address.of(Path(os.path.relpath(os.path.commonpath(files))))
 
 
 def _merged(path: str, then: bytes | None, now: bytes | None, back: bytes | None) -> bytes | None:

@@ -12,8 +12,6 @@ same lines, or it does not take a value of yours, nothing is changed, and every 
 decides. `packyard undo DIR` reverts it.
 """
 
-from __future__ import annotations
-
 import os
 from dataclasses import replace
 from pathlib import Path
@@ -52,10 +50,10 @@ def add_arguments(parser: declare.Parser) -> None:
 def run(arguments: declare.Arguments) -> int:
     """Upgrade, and print the files that changed."""
     decision, folder, version = arguments.conflicts, Path(arguments.folder), arguments.version
-    if not version and not folder.is_dir() and _is_version(arguments.folder):
-        folder, version = Path(), arguments.folder
-    if not folder.is_dir():
-        raise directories.refusal(str(folder))
+    if not version and not folder.is_dir():
+        name, _, version = arguments.folder.rpartition("@") if "@" in arguments.folder else ("", "", arguments.folder)
+        folder, version = (Path(name), version) if name or _is_version(version) else (folder, "")
+    folder = directories.place(str(folder))
     untarred.check_top(folder)
     hint = "name the top directory of one, or the bundle that it came from: --base FILE"
     base = untarred.base(folder, arguments.channel, arguments.base, hint)

@@ -14,8 +14,6 @@ by set. Who signed is only reported, and the exit code is 0, unless you trust a 
 then --from CHANNEL exits with 1 for what that key did not sign.
 """
 
-from __future__ import annotations
-
 import os
 from contextlib import suppress
 from dataclasses import replace
@@ -23,6 +21,7 @@ from pathlib import Path
 from shlex import quote
 
 from packyard.cli import bundles, declare, output, preferences, untarred
+from packyard.cli import directory as directories
 from packyard.cli.preferences import Setting
 from packyard.cli.rows import Rows
 from packyard.cli.untarred import Untarred
@@ -63,8 +62,7 @@ def run(arguments: declare.Arguments) -> int:
 def _file(file: Path, channel: str | None, form: str) -> int:
     """Verify a tarball with what is beside it, and with what a channel has under its name and version."""
     if not file.exists():
-        hint = "packyard get NAME fetches a package" if channel else "give a .tar.gz or a directory"
-        raise InputError(Problem("no such file", file=str(file), hint=hint))
+        raise directories.refusal(str(file))
     fetched = bundles.proved(file, preferences.trusted_anywhere())
     made, bundle, proof = fetched.bundle, fetched.entry, fetched.proof
     assert proof is not None
@@ -85,12 +83,11 @@ def _file(file: Path, channel: str | None, form: str) -> int:
 
 
 def _directory(word: str, flag: str | None, form: str) -> int:
-    folder, below = untarred.within(word)
-    package = untarred.read(folder)
-    described = package.described
+    package, below = untarred.within(word)
+    folder, described = package.folder, package.described
     published, text = _compared(package, flag)
     proof = published.proof if published else None
-    digests = {path: Digest.of(data) for path, data in untarred.files(folder).items()}
+    digests = {path: Digest.of(data) for path, data in package.files().items()}
     different = {path: state for path, state in described.different(digests).items() if path.startswith(below)}
     base, values = published.bundle if published else package.kept(), ""
     with suppress(InputError):  # where a file cannot be read, all that differs was edited
@@ -110,7 +107,10 @@ def _directory(word: str, flag: str | None, form: str) -> int:
         counted = f"{same} of {output.counted(number, 'file')} unchanged"
         if by_set := len(different) - len(edited):
             counted += f", {by_set} as you set them ({values})"
-        output.note(f"{described.name} {described.version}: {counted}; {manifest.FILE} is {text}")
+        whose = f"; {manifest.FILE} is {text}" if published else f", as this {manifest.FILE} lists them"
+        output.note(f"{described.name} {described.version}: {counted}{whose}")
+        if not published:
+            output.warning(f"not checked: whether {manifest.FILE} is the published one: {text}")
         bundles.tell_signed(published)
     return int(bool(edited))
 
@@ -123,7 +123,7 @@ def _compared(package: Untarred, flag: str | None) -> tuple[Fetched | None, str]
     except (InputError, UnavailableError) as error:
         if flag is not None:
             raise
-        return None, f"not proved to be the published one: {error}"
+        return None, str(error)
     if published.bundle.manifest.to_bytes() != package.data:
         hint = f"fetch it again: packyard get {package.name}{preferences.flag_for(source.value)}"
         problem = f"is not the {manifest.FILE} of {package.name} in {source}"

@@ -1,7 +1,5 @@
 """Compose packages from their sources and pack them: OUT/NAME/ and OUT/NAME.tar.gz, the same bytes on any machine."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from packyard.cli import declare, output, progress, workspaces

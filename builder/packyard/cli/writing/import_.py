@@ -1,7 +1,5 @@
 """Import kustomizations, manifests or a package of kpt: they become a source package of the workspace."""
 
-from __future__ import annotations
-
 import os
 from dataclasses import replace
 from pathlib import Path

@@ -3,8 +3,6 @@
 In a workspace that is there, --github, --gitlab and --editor add their files alone.
 """
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from packyard.cli import declare, output

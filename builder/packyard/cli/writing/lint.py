@@ -5,14 +5,13 @@ exit code is 1 if any finding is an error, or with --strict if there is any. A c
 ``# packyard: allow RULE: reason``. Use cases of a workspace are judged alone, and with each option.
 """
 
-from __future__ import annotations
-
 import os
 from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 
 from packyard.cli import declare, output, state, workspaces
+from packyard.cli import directory as directories
 from packyard.cli.rows import Rows
 from packyard.core.errors import InputError, Problem, suggest
 from packyard.core.files.paths import MANIFEST, WORKSPACE, root_of
@@ -66,8 +65,8 @@ def _lint(arguments: declare.Arguments) -> int:
     here = _workspace(arguments)
     names, folders = _sorted_out(arguments.targets, here)
     if names and not here:
-        message = f"is not a directory, and there is no {WORKSPACE} here or above"
-        raise InputError(Problem(message, file=names[0]))
+        no_workspace = f", and there is no {WORKSPACE} here or above"
+        raise directories.refusal(names[0]).mapped(lambda it: it._replace(message=it.message + no_workspace))
     all_findings, count = _find(arguments, here, names, folders)
     roots = [*([here.root_dir] if here else []), *map(Path, folders)] if arguments.fix else []
     fixed = [gone for root in roots for gone in fix(all_findings, root, state.log("lint --fix"))]
@@ -85,14 +84,14 @@ def _lint(arguments: declare.Arguments) -> int:
 
 def _sorted_out(targets: Sequence[str], here: Workspace | None) -> tuple[list[str], list[str]]:
     """Return the names of packages of the workspace, and the folders beside it, that targets are."""
-    names: list[str] = []
+    names: list[str] = _all_names(here) if here and not targets else []
     folders: list[str] = [] if targets or here else [_here()]
     for target in targets:
         if target.endswith(_ARCHIVES):
             raise InputError(Problem("is an archive", file=target, hint=f"tar -xzf {target}, and lint its folder"))
         packages = _packages_in(target, here) if here else None
-        if packages is None and Path(target).is_dir():
-            folders.append(target)
+        if packages is None and (place := directories.find([target])):
+            folders.append(str(place[0]))
         else:
             names += [target] if packages is None else packages
     return names, folders
@@ -135,7 +134,7 @@ def _find(
     arguments: declare.Arguments, here: Workspace | None, names: list[str], folders: list[str]
 ) -> tuple[list[Finding], int]:
     """Return what is wrong with packages of the workspace and in folders, and the number of use cases."""
-    all_findings, count = _in_workspace(arguments, here, names) if here and (names or not folders) else ([], 0)
+    all_findings, count = _in_workspace(arguments, here, names) if here and names else ([], 0)
     judging = (judges_of(here) if here else schemas.choose(built_in().kubernetes)) if folders else []
     for target in map(Path, folders):
         linted = _in_folder(target, judging)
@@ -146,9 +145,9 @@ def _find(
 
 def _in_workspace(arguments: declare.Arguments, here: Workspace, names: list[str]) -> tuple[list[Finding], int]:
     """Return what is wrong with packages of the workspace, and the number of their use cases."""
+    names = list(dict.fromkeys(names))
     for name in names:
         here.package_dir(name)  # which refuses an unknown one
-    names = list(dict.fromkeys(names)) or _all_names(here)
     linted = executor.run(partial(package_lint.lint, here), names, jobs=workspaces.jobs(arguments, names))
     for text in sorted({text for item in linted for text in item.unchecked}):
         output.note(text)

@@ -7,8 +7,6 @@ packyard new --list NAME   the manifests of one of them
 What no flag says is asked for on a terminal.
 """
 
-from __future__ import annotations
-
 import shutil
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict
@@ -45,8 +43,7 @@ def add_arguments(parser: declare.Parser) -> None:
     text = "a use case with this base, called as the base if not otherwise; may be repeated"
     parser.value("--base [USECASE=]BASE", text, action="append")
     for kind in (STORAGE, PROGRAMS):
-        text = "of each use case; may be repeated"
-        parser.add_argument(f"--{kind}", metavar="NAME", action="append", default=[], help=text)
+        parser.value(f"--{kind} NAME", "of each use case; may be repeated", action="append", default=[])
     text = "a value that the package gives a setter, such as IMAGE=…; may be repeated"
     parser.value("--set NAME=VALUE", text, action="append", default=[])
     parser.value("--description TEXT", "what the package does, in a sentence", default="")

@@ -6,8 +6,6 @@ use case is rendered alone and with each option that it has. Without a NAME what
 With --quiet a check that passed has no row.
 """
 
-from __future__ import annotations
-
 import os
 
 from packyard.cli import declare, output, workspaces

@@ -3,8 +3,6 @@
 llm-serving/quickstart/mlops/several-nodes/user-allocated-pvc    llm-serving/several-nodes
 """
 
-from __future__ import annotations
-
 import os
 import posixpath
 from collections.abc import Sequence
@@ -16,26 +14,30 @@ from packyard.core.errors import InputError, PackyardError, Problem, suggest
 
 
 def fits(known: Sequence[str], wanted: str) -> list[str]:
-    """Return the paths that have the folders of ``wanted`` in them, one after the other."""
+    """Return the paths that have the folders of ``wanted`` in them, one after the other; before them the one it is."""
+    above = _above(known)
+    for exact in (known, [path.removeprefix(above) for path in known]):
+        if wanted in exact:
+            return [known[exact.index(wanted)]]
     return [path for path in known if f"/{wanted}/" in f"/{path}/" or not wanted]
 
 
-def meant(known: Sequence[str], wanted: str, name: str) -> list[str]:
-    """Return those of the use cases of a package that fit; without any, the error names those that exist."""
+def meant(known: Sequence[str], wanted: str, package: str) -> list[str]:
+    """Return those use cases of a package, as the user named it, that fit; without any, the error names the nearest."""
     if fitting := fits(known, wanted):
         return fitting
     short = shortened(known).values()
-    hint = suggest(wanted, short) or f"it has {', '.join(short)}"
-    raise InputError(Problem(f"{name} has no use case {wanted!r}", hint=hint))
+    hint = suggest(wanted, short, before=f"{package}/") or f"it has {', '.join(short)}"
+    raise InputError(Problem(f"{package} has no use case {wanted!r}", hint=hint))
 
 
-def only(known: Sequence[str], wanted: str, name: str, typed: str) -> str:
-    """Return the one use case that is `meant` of a package, which the user ``typed`` so."""
-    fitting = meant(known, wanted, name)
+def only(known: Sequence[str], wanted: str, package: str) -> str:
+    """Return the one use case that is `meant`."""
+    fitting = meant(known, wanted, package)
     if len(fitting) == 1:
         return fitting[0]
-    problem = f"{name}/{wanted} is more than one use case" if wanted else f"{name} has several use cases"
-    names = (f"{typed}/{short}" for path, short in shortened(known).items() if path in fitting)
+    problem = f"{package}/{wanted} is more than one use case" if wanted else f"{package} has several use cases"
+    names = (f"{package}/{short}" for path, short in shortened(known).items() if path in fitting)
     raise InputError(Problem(problem, hint=f"name one: {', '.join(names)}"))
 
 
@@ -43,13 +45,19 @@ def shortened(known: Sequence[str]) -> dict[str, str]:
     """Return the shortest name of each use case of a package by its path: without folders that tell them not apart."""
     if len(known) == 1:
         return {known[0]: posixpath.basename(known[0].removesuffix("/none"))}
-    prefix = os.path.commonpath(known) if known else ""
-    return {path: _shortest(os.path.relpath(path, prefix) if prefix else path, known) for path in known}
+    return {path: _shortest(path, known) for path in known}
 
 
-def _shortest(name: str, known: Sequence[str]) -> str:
-    above = name.rpartition("/")[0]
-    return _shortest(above, known) if above and len(fits(known, above)) == 1 else name
+def _shortest(path: str, known: Sequence[str]) -> str:
+    folders = path.removeprefix(_above(known)).split("/")
+    names = ("/".join(folders[:count]) for count in range(1, len(folders) + 1))
+    return next((name for name in names if fits(known, name) == [path]), path)
+
+
+def _above(known: Sequence[str]) -> str:
+    """Return the beginning of all paths of use cases."""
+    common = posixpath.commonpath([*map(posixpath.dirname, known)]) if known else ""
+    return common and f"{common}/"
 
 
 def of(directory: Path) -> str:

@@ -11,8 +11,6 @@ below a folder that nobody knows, which gets its name when all is there. The tar
 description of the content in ``manifest``.
 """
 
-from __future__ import annotations
-
 import gzip
 import io
 import os

@@ -1,7 +1,5 @@
 """A bundle: built from a package's files, or read into memory; its content is verified."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -27,7 +25,7 @@ class Bundle:
     data: bytes
 
     @classmethod
-    def open(cls, data: bytes, *, what: str = "") -> Bundle:
+    def open(cls, data: bytes, *, what: str = "") -> "Bundle":
         """Read a ``.tar.gz`` and verify every file against its manifest, or raise `IntegrityError`.
 
         Messages call it ``what``. Nothing is written.
@@ -38,7 +36,7 @@ class Bundle:
             raise error.mapped(lambda problem: _inside(problem, what)) from error
 
     @classmethod
-    def _verified(cls, data: bytes) -> Bundle:
+    def _verified(cls, data: bytes) -> "Bundle":
         if len(data) > archive.LIMITS.packed_size:
             raise IntegrityError(f"is larger than {archive.LIMITS.packed_size} bytes")
         packed = archive.decompress(data)

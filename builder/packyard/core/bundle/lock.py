@@ -4,8 +4,6 @@
  "bert-large": {"version": "1.10", "channel": "https://models.example.com", "tar": "sha256:…", "digest": "sha256:…"}}}
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -50,7 +48,7 @@ class Lock:
     extra: Mapping[str, object] = field(default_factory=dict, compare=False)
 
     @classmethod
-    def parse(cls, data: bytes, *, file: str = FILE) -> Lock:
+    def parse(cls, data: bytes, *, file: str = FILE) -> "Lock":
         """Read what `to_bytes` wrote, or raise `IntegrityError`."""
         try:
             return record.parse(data, lambda fields: fields.take_all(cls), kind="Lock", file=file)
@@ -61,15 +59,15 @@ class Lock:
         """Return the file's bytes, the same in whatever order the pins came."""
         return record.to_bytes({"apiVersion": record.API_VERSION, "kind": "Lock", **record.document(self)})
 
-    def pinned(self, asked: reference.Reference, *, file: str = FILE, get: str = "") -> Pin:
+    def pinned(self, asked: reference.Reference, *, file: str = FILE, flag: str = "") -> Pin:
         """Return the pin of a package, or raise `InputError` where it has none, or one of another version.
 
-        The error names the nearest that is pinned, or how to ``get`` and pin it.
+        The error names the nearest that is pinned, or how to pin it; a ``flag`` says from where.
         """
         pin = self.packages.get(asked.name)
         if pin is None:
             known = suggest(asked.name, self.packages)
-            hint = known or f"{get or f'packyard get {asked.name}'} --lock {quote(file)} pins it"
+            hint = known or f"packyard get {quote(str(asked))}{flag} --lock {quote(file)} pins it"
             raise InputError(Problem(f"does not pin {asked.name}", file=file, hint=hint))
         if not asked.admits(pin.version):
             problem = f"pins {asked.name}@{pin.version}, not {asked}"
@@ -79,7 +77,10 @@ class Lock:
 
 def read(file: Path) -> Lock:
     """Read a lock, or raise `InputError` or `IntegrityError`."""
-    return Lock.parse(regular.read(file, limit=LIMIT), file=str(file))
+    try:
+        return Lock.parse(regular.read(file, limit=LIMIT), file=str(file))
+    except InputError as error:
+        raise error.hinted(f"packyard get NAME --from CHANNEL --lock {quote(str(file))} writes it") from error
 
 
 def write(file: Path, lock: Lock) -> None:

@@ -8,8 +8,6 @@ the author of a git repository, can change it. So it says where to ask, and prov
 is named by its whole path; an address never has a user or a password.
 """
 
-from __future__ import annotations
-
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field

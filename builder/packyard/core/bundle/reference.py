@@ -3,8 +3,6 @@
 A version has one spelling in a channel: ``1.2``, ``1.2.0`` and ``v1.2.0`` are the same version (`identity`).
 """
 
-from __future__ import annotations
-
 import re
 from dataclasses import dataclass
 from typing import Any
@@ -35,7 +33,7 @@ class Reference:
     choice: str = ""
 
     @classmethod
-    def parse(cls, text: str) -> Reference:
+    def parse(cls, text: str) -> "Reference":
         """Read ``NAME``, ``NAME@VERSION``, ``NAME@^1.2``, ``NAME@~1.2.0`` or ``NAME@latest``."""
         if "://" in text:  # which may hold a password
             hint = "name it and its channel: NAME@VERSION --from CHANNEL"
@@ -69,6 +67,12 @@ class Reference:
     def __str__(self) -> str:
         choice = self.version or self.choice
         return f"{self.name}@{choice}" if choice else self.name
+
+
+def split(text: str) -> tuple[Reference, str]:
+    """Read ``NAME[@VERSION][/USECASE]``: a package, and what is named in it."""
+    package, _, use_case = (text, "", "") if "://" in text else text.partition("/")
+    return Reference.parse(package), use_case.strip("/")
 
 
 def is_name(text: str) -> bool:

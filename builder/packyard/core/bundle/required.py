@@ -5,8 +5,6 @@
 {"kubernetes": "1.31"}
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field

@@ -4,8 +4,6 @@ A directory may belong to no package, and a package may have lost the file: then
 file is an `IntegrityError`.
 """
 
-from __future__ import annotations
-
 import os
 from collections.abc import Iterable
 from contextlib import suppress

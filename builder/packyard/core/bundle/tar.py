@@ -6,8 +6,6 @@ crafted size makes it loop forever. What is not ustar is refused: the extended h
 Names and sizes are not checked here, but in ``archive``.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple

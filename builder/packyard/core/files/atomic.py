@@ -3,8 +3,6 @@
 A reader sees what was there before, or all of the new bytes. A killed writer leaves at most what `beside` names.
 """
 
-from __future__ import annotations
-
 import os
 from collections.abc import Iterable, Sequence
 from contextlib import suppress

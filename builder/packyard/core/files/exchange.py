@@ -4,8 +4,6 @@ The lock is the system's, on the file ``.packyard.lock`` beside it, which stays 
 and holds on NFS too, whose servers lock files that are open for writing, and no folders.
 """
 
-from __future__ import annotations
-
 import fcntl
 import os
 import stat

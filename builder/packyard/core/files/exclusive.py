@@ -4,8 +4,6 @@ So it waits for writers of the same folder, and a while for those of folders abo
 system's, on the folders themselves: they leave no file, and end with their process.
 """
 
-from __future__ import annotations
-
 import fcntl
 import os
 from collections.abc import Callable, Iterator

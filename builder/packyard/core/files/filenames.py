@@ -3,8 +3,6 @@
 A path is text with ``/``, relative to the package's folder. Nothing here touches a disk; `paths` follows links there.
 """
 
-from __future__ import annotations
-
 import re
 from functools import lru_cache
 from typing import Literal

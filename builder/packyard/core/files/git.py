@@ -3,8 +3,6 @@
 Sources need no git: then there is no revision. git is asked, and never told to change anything.
 """
 
-from __future__ import annotations
-
 import os
 import re
 import subprocess

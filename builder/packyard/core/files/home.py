@@ -3,8 +3,6 @@
 Those of a user without a home folder are below the null device: nothing is there, and nothing can be made there.
 """
 
-from __future__ import annotations
-
 import os
 from pathlib import Path
 

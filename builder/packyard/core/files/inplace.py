@@ -5,8 +5,6 @@ attributes that it does not have.
 That is not one step: the step log has both contents until it is done, and `is_torn` recognizes what a crash left.
 """
 
-from __future__ import annotations
-
 import errno
 import os
 

@@ -5,8 +5,6 @@ outside("/pkg", "/pkg/../.profile")          ->  "/.profile"
 outside("/pkg", "/pkg/d/cm.yaml")            ->  "/tmp/cm.yaml" where d is a link to /tmp
 """
 
-from __future__ import annotations
-
 import os
 import stat
 from collections.abc import Iterator

@@ -10,8 +10,6 @@ What fails gives every file its old bytes back. What a kill leaves is finished b
 that were edited since: these stay as they are, and the user is told.
 """
 
-from __future__ import annotations
-
 import os
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
@@ -189,12 +187,12 @@ def _prepare(changes: Sequence[FileChange]) -> list[FileChange]:
         except ConflictError as error:
             changed += error.problems
         except OSError as error:
-            problems.append(Problem(f"{error.strerror or error}; nothing was changed", file=change.name))
-    problems += [
-        Problem("no permission to write in this folder; nothing was changed", file=folder)
-        for folder in sorted({os.path.dirname(change.file) for change in changes})
-        if not os.access(folder, os.W_OK | os.X_OK)
-    ]
+            if os.access(os.path.dirname(change.file), os.W_OK | os.X_OK):
+                problems.append(Problem(f"{error.strerror or error}; nothing was changed", file=change.name))
+    folders = {os.path.dirname(change.file): os.path.dirname(change.name) or os.curdir for change in changes}
+    if barred := sorted(name for folder, name in folders.items() if not os.access(folder, os.W_OK | os.X_OK)):
+        more = f", nor in {len(barred) - 1} more" if barred[1:] else ""
+        problems.append(Problem(f"no permission to write in this folder{more}; nothing was changed", file=barred[0]))
     refuse(changed, ConflictError)
     refuse(problems, UnavailableError)
     return [change for change in changes if change.state is None or linked.get(change.state[:2], change) is change]

@@ -12,8 +12,6 @@ No step lies in a package, so none is packed, and nothing that a package brings 
 up to 256 MiB together; the last one is kept whatever its size.
 """
 
-from __future__ import annotations
-
 import fcntl
 import json
 import os
@@ -112,7 +110,7 @@ class StepLog(NamedTuple):
     instead: str = ""
 
     @classmethod
-    def of_user(cls) -> StepLog:
+    def of_user(cls) -> "StepLog":
         """Return the log of this user, for changes that are not undone."""
         return cls(home.state_dir() / "steps")
 

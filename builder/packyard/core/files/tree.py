@@ -4,8 +4,6 @@ Every path is relative, has no ``..``, and no link on it leads out of the root: 
 or the folder itself (`paths.root_of`).
 """
 
-from __future__ import annotations
-
 import os
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress

@@ -4,8 +4,6 @@ The log knows a folder by its path, where another package may lie by now: a step
 Steps of a folder that was moved are found where it is now.
 """
 
-from __future__ import annotations
-
 import os
 from collections.abc import Callable, Iterator
 from contextlib import suppress

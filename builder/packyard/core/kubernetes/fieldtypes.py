@@ -5,8 +5,6 @@ Kubernetes 1.21.2 (``tests/tools/kubernetes_types.py`` makes the table of both).
 apiVersion; custom resources are unknown, and so are kinds that are newer.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterable, Sequence
 from functools import cache

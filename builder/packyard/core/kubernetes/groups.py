@@ -1,7 +1,5 @@
 """API groups: which ones Kubernetes serves itself, which kinds need a definition, and which have no namespace."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Mapping
 
 from packyard.core.kubernetes.kinds import group_of

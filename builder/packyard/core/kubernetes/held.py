@@ -4,8 +4,6 @@ env: [{valueFrom: {secretKeyRef: {name: bucket, key: id}}}]           Secret buc
 volumes: [{configMap: {name: run, items: [{key: a, path: b}]}}]       ConfigMap run, with the key a
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 

@@ -3,8 +3,6 @@
 registry.example.com:5000/team/app:1.2@sha256:…    name registry.example.com:5000/team/app, tag 1.2, digest sha256:…
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

@@ -4,8 +4,6 @@ A TrainJob names a runtime, which has the template of the JobSet; the JobSet get
 runtime is not in the package, its JobSets are unknown.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 

@@ -6,8 +6,6 @@ apiVersion: serviceusage.cnrm.cloud.google.com/v1beta1       ->  serviceusage.cn
 kind: Service
 """
 
-from __future__ import annotations
-
 from packyard.core.yaml.document import mappings
 from packyard.core.yaml.node import MappingNode, Node, Scalar
 

@@ -5,11 +5,9 @@
     resources: [job.yaml, ../base]
     components: [../../options/queue]
 
-Each reader refuses what it does not follow: `writing.source.parts` composes, `using.kustomize.supported` is for
-packyard's own build, `using.options.options` edits the components.
+`using.kustomize.reader` reads one with all that it builds on: `writing.source.parts` says what else composing follows,
+`using.kustomize.supported` what packyard's own build does not. `using.options.options` edits the components.
 """
-
-from __future__ import annotations
 
 import os
 import re

@@ -3,8 +3,6 @@
 A setter that is still to be set ships as ``""`` and may stand in the place of a mapping or a list.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 

@@ -7,8 +7,6 @@ TrainJob NAME  ->  JobSet NAME
 LeaderWorkerSet NAME  ->  StatefulSets NAME-9, whose pods NAME-9-9 have a label with the revision
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass

@@ -18,8 +18,6 @@ definition. The commands are upstream's own:
 - https://github.com/kubernetes-csi/csi-driver-nfs/blob/v4.11.0/docs/install-csi-driver-v4.11.0.md
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path

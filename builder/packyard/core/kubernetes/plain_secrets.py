@@ -1,7 +1,5 @@
 """What in plain text looks like a secret, by its name or by itself: keys, tokens, hashes, passwords."""
 
-from __future__ import annotations
-
 import re
 
 _SHORTEST = 8

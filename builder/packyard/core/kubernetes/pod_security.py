@@ -4,8 +4,6 @@ Source of the rules: Kubernetes' Pod Security Standards, v1.31, without those fo
 set (``""``) is accepted by every rule.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 

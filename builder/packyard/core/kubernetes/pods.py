@@ -12,8 +12,6 @@ of one: no more than the kinds that `are_known` make it as it stands. In a polic
 as ``memory: "?*"``.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property

@@ -3,8 +3,6 @@
 A finer amount is rounded away from zero, one beyond 2^63-1 becomes that (apimachinery, `resource.ParseQuantity`).
 """
 
-from __future__ import annotations
-
 import re
 
 from packyard.core.errors import shown

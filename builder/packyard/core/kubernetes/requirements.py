@@ -16,8 +16,6 @@ kind                          name
 ============================  =====================================================================
 """
 
-from __future__ import annotations
-
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 

@@ -5,8 +5,6 @@ of kubernetes-validate; the operators' are ``custom_resources.json``, which ``te
 from the definitions in their modules. Both refuse unknown fields. They are compiled by jsonschema-rs.
 """
 
-from __future__ import annotations
-
 import json
 import pathlib
 import re
@@ -72,12 +70,12 @@ class Judge:
     name: str
     version: str
     kinds: Mapping[str, str]
-    definitions: Definitions
+    definitions: "Definitions"
     parts: Mapping[str, str]
     is_given: bool = False
     rules: Sequence[Any] = ()
 
-    def without(self, kinds: Collection[str]) -> Judge:
+    def without(self, kinds: Collection[str]) -> "Judge":
         """Return the judge without those of its kinds, in any version, that others serve: ``ray.io RayJob``."""
         remaining = {name: number for name, number in self.kinds.items() if unversioned(name) not in kinds}
         return replace(self, kinds=remaining, rules=())
@@ -98,13 +96,13 @@ class Definitions:
         self.whole = {"$defs": schemas}
         self.validator = cache(self._compile)
 
-    def _compile(self, number: str) -> Draft202012Validator:
+    def _compile(self, number: str) -> "Draft202012Validator":
         from jsonschema_rs import Draft202012Validator  # of the verbs that lint only
 
         return Draft202012Validator({"$ref": f"{_URI}#/$defs/{number}"}, registry=self._registry)
 
     @cached_property
-    def _registry(self) -> Registry:
+    def _registry(self) -> "Registry":
         from jsonschema_rs import Registry
 
         return Registry([(_URI, self.whole)])
@@ -193,7 +191,7 @@ def _path(value: Any, reported: Sequence[str | int]) -> Path:
     return tuple(path)
 
 
-def _faults(error: ValidationError, schema: Schema, root: object, path: Path, called: str) -> Iterator[Fault]:
+def _faults(error: "ValidationError", schema: Schema, root: object, path: Path, called: str) -> Iterator[Fault]:
     """Translate an error of jsonschema-rs in an object."""
     kind: Any = error.kind
     value: object = error.instance

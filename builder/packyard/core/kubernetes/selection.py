@@ -4,8 +4,6 @@ Source of the rules: Kubernetes' documentation of labels and of assigning pods t
 selects nothing.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 from packyard.core.kubernetes.lenient import Object, labels_of, mapping, mappings, name_of, text

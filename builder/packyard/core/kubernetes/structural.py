@@ -6,8 +6,6 @@ required) and rules in CEL are kept as they stand, but for rules about what a fi
 ``oneOf``, and what is below ``metadata`` and ``status``.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 

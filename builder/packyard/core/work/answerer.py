@@ -3,8 +3,6 @@
 It is started when something is asked, and ends with this process, or with a question that takes too much.
 """
 
-from __future__ import annotations
-
 import atexit
 import json
 import resource

@@ -6,8 +6,6 @@ An entry that is damaged, truncated or missing is a miss: a cache can be slow, n
 entry, so readers trust none. Many processes may share a cache; each entry is written beside its place, and renamed.
 """
 
-from __future__ import annotations
-
 import os
 import re
 from collections.abc import Iterator

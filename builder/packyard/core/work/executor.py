@@ -3,8 +3,6 @@
 The results and their order do not depend on where the tasks ran. What all tasks refuse is told together.
 """
 
-from __future__ import annotations
-
 import gc
 import multiprocessing
 import os

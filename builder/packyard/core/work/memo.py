@@ -8,8 +8,6 @@ Who wants to change what is remembered makes a copy first. A run makes one memo 
 used least recently is forgotten. Another process that it is sent to gets an empty one.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Hashable
 from typing import Any, TypeVar
 
@@ -24,7 +22,7 @@ class Memo:
     def __init__(self) -> None:
         self._made: dict[Hashable, Any] = {}
 
-    def __reduce__(self) -> tuple[type[Memo], tuple[()]]:
+    def __reduce__(self) -> "tuple[type[Memo], tuple[()]]":
         return Memo, ()
 
     def once(self, key: Hashable, make: Callable[[], Made]) -> Made:

@@ -1,7 +1,5 @@
 """Several things at a time whose files, or what a server answers, are waited for by threads."""
 
-from __future__ import annotations
-
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor

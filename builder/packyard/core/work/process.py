@@ -3,8 +3,6 @@
 It gets a session of its own: what it started ends with it, and nothing asks on the terminal.
 """
 
-from __future__ import annotations
-
 import os
 import signal
 import tempfile

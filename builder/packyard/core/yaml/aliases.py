@@ -8,8 +8,6 @@ Merge keys stay as they are; `values` reads them. A node keeps its anchor. Who c
 the nodes on the way to it.
 """
 
-from __future__ import annotations
-
 import re
 
 from packyard.core.errors import InputError

@@ -4,8 +4,6 @@ A large tree is read event by event in this file more than anywhere else: hence 
 would do.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

@@ -3,8 +3,6 @@
 A comment belongs to what stands before it on its line, or to what follows it.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import NamedTuple
 

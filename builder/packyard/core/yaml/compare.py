@@ -6,8 +6,6 @@ it belonged to, or to none as before. And each node that a plan names has to sho
 edits mean.
 """
 
-from __future__ import annotations
-
 from bisect import bisect_right
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence

@@ -4,8 +4,6 @@ Positions come from the marks of libyaml's events, which are exact in characters
 A span holds a scalar's tag and anchor; a block scalar's holds its header's comment and the blank lines behind it.
 """
 
-from __future__ import annotations
-
 import codecs
 import re
 from collections.abc import Iterable, Iterator

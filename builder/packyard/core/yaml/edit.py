@@ -11,8 +11,6 @@ b: "1.7"       b: "1.8"                                            old          
 A text that a block cannot hold as it stands, an empty one or one that begins with a blank, goes into double quotes.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple

@@ -3,8 +3,6 @@
 Faults are gathered, each with file, line, column and path, and raised together by `Fields.done`.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from posixpath import dirname, join, relpath
 from typing import TYPE_CHECKING
@@ -12,6 +10,7 @@ from typing import TYPE_CHECKING
 from packyard.core.errors import InputError, Problem, suggest
 from packyard.core.yaml.document import only
 from packyard.core.yaml.node import MappingNode, Node, Scalar, SequenceNode
+from packyard.core.yaml.values import is_null
 
 if TYPE_CHECKING:
     from packyard.core.yaml.sources import Sources
@@ -33,7 +32,7 @@ class Fields:
             self.fault(node, "", "must be a mapping")
 
     @classmethod
-    def of_file(cls, sources: Sources, path: str) -> Fields:
+    def of_file(cls, sources: "Sources", path: str) -> "Fields":
         """Read a file that holds one document, a mapping."""
         file = sources.shown(path)
         return cls(only(sources.documents(path), file).root, file, "")
@@ -47,7 +46,7 @@ class Fields:
         text = f"{path}: {message}" if path else message
         self.problems.append(Problem(text, file=self.file, line=line, column=column, hint=hint))
 
-    def reach(self, node: Node, key: str, text: str, path: str, sources: Sources) -> bool:
+    def reach(self, node: Node, key: str, text: str, path: str, sources: "Sources") -> bool:
         """Say whether a path that the file names by a text may be asked about, or note why not."""
         try:
             sources.exists(path)
@@ -57,9 +56,9 @@ class Fields:
             return False
         return True
 
-    def find_file(self, node: Node, key: str, folder: str, sources: Sources) -> str | None:
-        """Return the path of a file that a scalar names from a folder, or note why there is none."""
-        name = node.value if isinstance(node, Scalar) else ""
+    def find_file(self, node: Node, key: str, folder: str, sources: "Sources", name: str = "") -> str | None:
+        """Return the path of a file that a scalar (or a ``name`` in it) says from a folder, or note why not."""
+        name = name or (node.value if isinstance(node, Scalar) else "")
         path = join(folder, name)
         if not self.reach(node, key, name, path, sources):
             return None
@@ -107,9 +106,9 @@ class Fields:
         return texts
 
     def items(self, key: str) -> list[Node]:
-        """Ask for a list; a missing one is empty."""
+        """Ask for a list; one that is missing or null is empty."""
         node = self.anything(key)
-        if node is None:
+        if node is None or is_null(node):
             return []
         if not isinstance(node, SequenceNode):
             self.fault(node, key, "must be a list")
@@ -134,13 +133,13 @@ class Fields:
                 self.fault(node, f"{key}.{name}", "is empty")
         return {name: node.value for name, node in scalars.items()}
 
-    def children(self, key: str) -> dict[str, Fields]:
+    def children(self, key: str) -> "dict[str, Fields]":
         """Ask for a mapping of names to mappings; a missing one is empty."""
         return {
             name: Fields(node, self.file, self._path(f"{key}.{name}"), self.problems) for name, node in self._pairs(key)
         }
 
-    def child(self, key: str) -> Fields | None:
+    def child(self, key: str) -> "Fields | None":
         """Ask for a mapping; None where it is missing."""
         node = self.anything(key)
         return None if node is None else Fields(node, self.file, self._path(key), self.problems)

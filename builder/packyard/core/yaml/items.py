@@ -8,8 +8,6 @@
 Knows nothing of what the items mean, only how each is written and read.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from packyard.core.errors import InputError

@@ -5,8 +5,6 @@ written as they were: a value that went through a YAML library would turn ``0644
 where all of them fit on one line that kustomize 3.8.7 would not fold.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Iterator
 

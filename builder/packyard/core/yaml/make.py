@@ -4,8 +4,6 @@ A copy points into the source of its original. What is made has a source of its 
 is made for, which messages tell.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, TypeVar
 

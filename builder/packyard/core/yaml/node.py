@@ -10,8 +10,6 @@ Spans are character positions in the text of their `Source`. Comments stand wher
       # foot of the item         <- Item.foot
 """
 
-from __future__ import annotations
-
 from typing import Any, NamedTuple
 
 from packyard.core.errors import Problem
@@ -95,11 +93,11 @@ class Node:
         """Describe something wrong with the node, by the place where it begins."""
         return self.source.problem(self.start, message, hint)
 
-    def entry(self, name: str) -> Entry | None:  # noqa: ARG002  # a mapping has entries
+    def entry(self, name: str) -> "Entry | None":  # noqa: ARG002  # a mapping has entries
         """Return the first entry with this key, or None: what is no mapping has none."""
         return None
 
-    def get(self, name: str) -> Node | None:
+    def get(self, name: str) -> "Node | None":
         """Return the value under this key, or None."""
         entry = self.entry(name)
         return entry.value if entry else None
@@ -109,19 +107,19 @@ class Node:
         value = self.find(*names)
         return value.value if isinstance(value, Scalar) else default
 
-    def find(self, *names: str) -> Node | None:
+    def find(self, *names: str) -> "Node | None":
         """Follow keys down through mappings, or return None where one is missing or is something else."""
         node: Node | None = self
         for name in names:
             node = node.get(name) if node else None
         return node
 
-    def mapping(self, *names: str) -> MappingNode | None:
+    def mapping(self, *names: str) -> "MappingNode | None":
         """Follow keys down to a mapping, as `find` does."""
         node = self.find(*names)
         return node if isinstance(node, MappingNode) else None
 
-    def scalar(self, *names: str) -> Scalar | None:
+    def scalar(self, *names: str) -> "Scalar | None":
         """Follow keys down to a scalar, as `find` does."""
         node = self.find(*names)
         return node if isinstance(node, Scalar) else None

@@ -1,7 +1,5 @@
 """JSON pointers, as RFC 6901 has them: ``/metadata/annotations/example.com~1a``."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 
 

@@ -10,8 +10,6 @@ It costs a parse of the lines around the edits, before and after, not of the who
 block mapping or list, and are so before and after, leave the reader where they found it.
 """
 
-from __future__ import annotations
-
 import re
 from bisect import bisect_right
 from codecs import BOM_UTF8

@@ -13,8 +13,6 @@ What many tasks of a run make of the same sources is made by `Sources.once` for 
 of the others, too.
 """
 
-from __future__ import annotations
-
 import os
 import posixpath
 from collections.abc import Callable, Hashable, Mapping
@@ -62,6 +60,8 @@ class Sources:
     ``memo`` is that of a run with many tasks. The sources are taken to stay as they are for the length of the run.
     ``libraries`` are the folders of libraries by their places, ``libraries/NAME``.
     """
+
+    whose = "workspace"
 
     def __init__(self, root_dir: Path, memo: Memo | None = None, libraries: Mapping[str, Path] = _ALONE) -> None:
         self.root_dir = root_dir
@@ -157,7 +157,7 @@ class Sources:
             raise InputError(Problem("no file has such a name", file=self.shown(path)))
         tree, rest = self._tree(path)
         if leads := tree.outside(rest):
-            whose = f"library {posixpath.basename(tree.place)}" if tree.place else "workspace"
+            whose = f"library {posixpath.basename(tree.place)}" if tree.place else self.whose
             raise InputError(Problem(f"leads to {leads}, outside of the {whose}", file=self.shown(path)))
         return tree, rest
 

@@ -8,8 +8,6 @@ args:            <- a child's lines begin with the comments directly above it
 - b
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable
 from typing import TypeVar

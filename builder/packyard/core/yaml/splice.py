@@ -10,8 +10,6 @@
 Items of lists are in `items`. Nothing here knows what the entries mean.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Collection, Mapping, Sequence
 
 from packyard.core.errors import InputError

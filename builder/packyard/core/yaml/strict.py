@@ -4,8 +4,6 @@ The rules are those of the yaml.v3 that kustomize links, and of the JSON that it
 what packyard does not read as it does, is refused by file and line. Aliases have to be followed before.
 """
 
-from __future__ import annotations
-
 import math
 import re
 from copy import deepcopy

@@ -9,8 +9,6 @@ tests. Merge keys are read; aliases only where `aliases` followed them before. D
 numbers of at most 64 bits, beyond them what yaml.v3 makes of the digits.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Sequence
 from typing import TypeVar

@@ -10,8 +10,6 @@ once, in few calls, and no check speaks to the cluster itself. What the user may
 no more. What a scheduler, Kueue or a kubelet finds wrong later, `status` explains.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import reduce

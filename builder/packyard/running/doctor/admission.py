@@ -1,7 +1,5 @@
 """Whether the API server would take the pods whole, by a dry run of one of each form: policies, webhooks and quotas."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor

@@ -1,7 +1,5 @@
 """Whether claims that pods mount are there, bound or waiting, in modes that fit; and whether new ones have a class."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from shlex import quote
 

@@ -4,8 +4,6 @@ Containers run side by side, init containers one after the other before them, bu
 has a limit and no request asks for its limit. Amounts are those of ``quantity``, in 10^-9.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """What one question that the doctor asked of a cluster came to."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from functools import partial
 from typing import Literal

@@ -1,7 +1,5 @@
 """Whether the cluster knows the kinds of a package, in the version that is used, and who acts on them is well."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from shlex import quote
 

@@ -9,8 +9,6 @@ A node that is cordoned or not ready has a taint that says so. One with several 
 is hardest to change: whoever tolerates a taint that is told gets that node.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterator, Sequence
 

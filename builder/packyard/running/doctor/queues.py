@@ -1,7 +1,5 @@
 """Whether the queues of Kueue that objects are to wait in are there, and let something in."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from shlex import quote
 

@@ -5,8 +5,6 @@ why; of objects the server itself says so. A quota counts what is there already,
 run is there. One that counts only some pods, by its scopes, is left to the server.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from functools import reduce
 from operator import or_

@@ -1,7 +1,5 @@
 """Whether the Secrets and ConfigMaps that pods name are there, with their keys, and accounts and pull secrets."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Sequence
 from shlex import quote
 

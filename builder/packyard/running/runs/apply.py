@@ -1,7 +1,5 @@
 """Server-side apply of a run's objects, for real or as a dry run; a refusal names the object that it is about."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Callable, Mapping, Sequence
 

@@ -4,8 +4,6 @@ An event names what it is about. What is made of an object has a name that begin
 such objects, also of other runs, it belongs to that with the longest name.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 
 from packyard.core.kubernetes.lenient import Object, mapping, text

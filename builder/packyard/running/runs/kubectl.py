@@ -1,7 +1,5 @@
 """kubectl, the client of a cluster, held to one context and one namespace from the first call to the last."""
 
-from __future__ import annotations
-
 import json
 import os
 import re

@@ -3,8 +3,6 @@
 kubectl logs --selector=packyard/run=mnist --prefix --max-log-requests=8 --tail=-1 --follow
 """
 
-from __future__ import annotations
-
 import signal
 import subprocess
 from collections.abc import Sequence

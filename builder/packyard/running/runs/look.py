@@ -3,8 +3,6 @@
 kubectl get Pod.v1.,Job.v1.batch,…  --selector=packyard/run     every object of every run
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any

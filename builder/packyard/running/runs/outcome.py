@@ -6,8 +6,6 @@ Deployment    no end; it fails where it makes no progress
 RayJob        status.jobDeploymentStatus: Complete or Failed, by status.jobStatus: SUCCEEDED
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 from packyard.core.kubernetes.kinds import APPS, ARGO, BATCH, CORE, ENDLESS, JOBSET, KUBEFLOW, RAY, TRAINER, Kind, of

@@ -4,8 +4,6 @@ What is there of no run or of another run is left as it is. Objects that the run
 for those that outlive runs.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace

@@ -9,8 +9,6 @@
 Controllers label pods with the name of their object. Those of Deployments do not; their pods have an owner.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

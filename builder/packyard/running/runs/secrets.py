@@ -4,8 +4,6 @@ Looked at are texts by their names, in the data of ConfigMaps, in variables and 
 what it looks like. The data of Secrets are no concern here.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from typing import Any

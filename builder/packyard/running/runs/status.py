@@ -4,8 +4,6 @@ The records say what should be there, the objects what is wanted of it, the pods
 read only where all of these leave open why something does not run.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 

@@ -6,8 +6,6 @@ status.conditions[type=PodScheduled]           ->  no node fits: of 5, 3 have to
   message: 0/5 nodes are available: 3 Insufficient cpu, 2 node(s) had untolerated taint(s). preemption: …
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 

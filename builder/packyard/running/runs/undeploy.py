@@ -3,8 +3,6 @@
 Claims, volumes and namespaces stay; another run may use them.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 

@@ -3,8 +3,6 @@
 Each is read only where something waits without a reason, and only explains: what may not be read is left out.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from functools import cached_property
 

@@ -1,7 +1,5 @@
 """The workloads of a run, with the pods of each in their roles: how many there are, and which are in trouble."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 

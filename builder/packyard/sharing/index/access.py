@@ -10,8 +10,6 @@ channel, an older index, or one that is no longer signed is refused. A publisher
 A crash before the swap has changed nothing that anybody reads.
 """
 
-from __future__ import annotations
-
 import random
 import secrets
 import time
@@ -24,7 +22,7 @@ from shlex import quote
 
 from packyard.core.bundle import record
 from packyard.core.digest import Digest
-from packyard.core.errors import ConflictError, InputError, IntegrityError, Problem, UnavailableError
+from packyard.core.errors import ConflictError, InputError, IntegrityError, Problem, UnavailableError, suggest
 from packyard.core.files import atomic, regular
 from packyard.core.work import parallel
 from packyard.sharing.entry import IndexEntry
@@ -248,7 +246,7 @@ class Publisher:
         if self.memory:
             self.memory.write(created)
         if not before.number:
-            self.tell(f"a new channel begins: {store.address}")
+            self.tell(f"{store.address} is a new channel, which begins with this{_beside(store.address)}")
         elif after.files and not self.is_repairing:
             self._tell_unsigned()
         if not before.number and created.writers == ONE:
@@ -258,6 +256,14 @@ class Publisher:
             more = f" and {len(names) - _SHOWN} more" if len(names) > _SHOWN else ""
             self.tell(f"your key now signs all that {store.address} lists: {', '.join(names[:_SHOWN])}{more}")
         return created
+
+
+def _beside(address: str) -> str:
+    """Ask whether a channel beside that of a folder was meant, which is called nearly so."""
+    own = Path(address).absolute()
+    names = [] if "://" in address else [file.parents[1].name for file in own.parent.glob(f"*/{KEY}")]
+    hint = suggest(own.name, {*names} - {own.name})
+    return f" ({hint})" if hint else ""
 
 
 #: Signs nothing, and trusts no key.

@@ -9,8 +9,6 @@ has removed (`gc`) does not come again, unless it is named exactly, ``NAME@1.2.0
 that is yanked. Interrupted, nothing is listed, and the next run uploads what is missing.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial

@@ -13,8 +13,6 @@ Publishing the same bundles again completes what was interrupted. Only a second 
 later refusal.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace

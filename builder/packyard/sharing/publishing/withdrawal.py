@@ -7,8 +7,6 @@ removed: so what is listed is always there, and what was interrupted goes with t
 and records that the index does not name any more go, too, once they are so old that no reader is on the way to them.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 

@@ -4,8 +4,6 @@ A key is one or more parts joined by ``/``, each of letters, digits, ``.``, ``_`
 a dot: such names are the store's own (temporary files, locks), and never listed.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Collection, Iterable
 from pathlib import Path
@@ -30,7 +28,7 @@ def put_all(store: Store, objects: Iterable[tuple[str, bytes]]) -> None:
     parallel.each(lambda pair: store.put(*pair), list(objects))
 
 
-def as_registry(store: Store) -> OCIStore | None:
+def as_registry(store: Store) -> "OCIStore | None":
     """Return the store if it is a channel in a registry, where nothing is kept but bundles."""
     if not store.address.startswith("oci://"):
         return None

@@ -8,8 +8,6 @@ This is the one place that translates the library's errors. Their texts show who
 never passed on.
 """
 
-from __future__ import annotations
-
 import os
 import random
 import re

@@ -10,8 +10,6 @@ that packyard sends may be sent twice. What both leave open:
    *content encoding*, and a client that decodes it returns a tar with another digest.
 """
 
-from __future__ import annotations
-
 import ssl
 import time
 from base64 import b64encode

@@ -10,8 +10,6 @@
 Nothing is asked of a server when a store is opened.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import re

@@ -7,8 +7,6 @@ a temporary file, which is never listed, as the lock is not.
 The content of the directory may be hostile: no link may lead out of it, and only regular files are read, up to a limit.
 """
 
-from __future__ import annotations
-
 import errno
 import os
 import stat

@@ -1,7 +1,5 @@
 """The channel that a web server serves, read-only and by key; any server of files will do."""
 
-from __future__ import annotations
-
 import re
 from functools import cached_property
 from urllib.parse import quote, unquote, urlsplit

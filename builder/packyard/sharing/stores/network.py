@@ -1,7 +1,5 @@
 """What may go over a network, whom it trusts, and how long a call may take: alike for all stores."""
 
-from __future__ import annotations
-
 import ipaddress
 import os
 import re

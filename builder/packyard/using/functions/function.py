@@ -4,8 +4,6 @@ They know kpt's comments. Everything is decided before anything is returned, for
 package. What fails gives the items as they came, with the errors as results; the caller has to exit with 1.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 

@@ -4,8 +4,6 @@ What a function prints is the text that it read with its edits made, and ``resul
 place, its comments and the annotations by which an orchestrator pairs output with input.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
@@ -35,7 +33,7 @@ class Result:
 
     message: str
     severity: str = "info"
-    item: ResourceItem | None = None
+    item: "ResourceItem | None" = None
     field_path: str = ""
     values: Mapping[str, str] = field(default_factory=dict)  # currentValue, proposedValue
 

@@ -6,6 +6,7 @@ and last its namespace. What a kustomization may say is in `supported`.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -17,7 +18,7 @@ from packyard.using.kustomize.accumulate import Gathering, SourceObject
 from packyard.using.kustomize.objects import Object
 from packyard.using.kustomize.part import Patch
 from packyard.using.kustomize.selector import Identity
-from packyard.using.kustomize.supported import HINT, Budget
+from packyard.using.kustomize.supported import HINT, PackageSources
 from packyard.using.options import options
 from packyard.using.options.folder import has_options
 
@@ -34,7 +35,7 @@ _POSITIONS = {kind: at for at, kind in enumerate(_FIRST, -len(_FIRST))} | {kind:
 
 def build(directory: Path) -> bytes:
     """Build a directory; YAML, a document per object, in kustomize's order."""
-    top = supported.read(Budget(directory))
+    top = supported.read(PackageSources(directory))
     gathered: list[SourceObject] = []
     _Build().gather(top, gathered)
     items = [Object.of(source.root) for source in gathered]
@@ -50,7 +51,7 @@ class Trial:
     """Builds what the components of a kustomization change, if it were other bytes than it is; reads a file once."""
 
     def __init__(self, directory: Path) -> None:
-        self._budget = Budget(directory)
+        self._sources = PackageSources(directory)
 
     def __call__(self, data: bytes) -> dict[str, int]:
         """Return how many objects each component reaches, or brings, by its real path.
@@ -59,8 +60,9 @@ class Trial:
         `BeyondError` where only kustomize can say.
         """
         trial = _Build()
-        trial.gather(supported.read(self._budget, data), [])
-        return trial.reached
+        trial.gather(supported.read(self._sources, data), [])
+        package = os.path.realpath(self._sources.root_dir)
+        return {f"{package}/{folder}": count for folder, count in trial.reached.items()}
 
 
 def find_misfits(directory: Path) -> Sequence[Problem]:

@@ -86,12 +86,13 @@ def parse(source: Source) -> list[Object]:
 
 def read(source: Source, memo: Memo | None = None) -> list[MappingNode]:
     """Read every object of a file as `parse` does, as nodes; once for a memo."""
-    return (memo or Memo()).once(("objects", source.name, source.text), lambda: _read(source))
+    memo = memo or Memo()
+    return memo.once(("objects", source.name, source.text), lambda: _read(source, memo))
 
 
-def _read(source: Source) -> list[MappingNode]:
+def _read(source: Source, memo: Memo) -> list[MappingNode]:
     nodes: list[MappingNode] = []
-    for document in aliases.read(source):
+    for document in aliases.read(source, memo):
         if document.root is not None and not is_null(document.root):
             for node in walk(document.root):
                 if isinstance(node, Scalar) and node.style == ">" and _UNFOLDED.search(node.value):

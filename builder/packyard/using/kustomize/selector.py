@@ -24,6 +24,7 @@ Identity = tuple[str, str, str, str]
 CLUSTER = "_non_namespaceable_"
 #: What selects by the name of a thing.
 WORDS = ("group", "version", "kind", "name", "namespace")
+_MOST = 10  # names that a hint lists
 _METADATA = {"labelSelector": "labels", "annotationSelector": "annotations"}
 _REQUIREMENT = re.compile(
     r"\s*(?:(!?)\s*([^\s=!,()]+)|([^\s=!,()]+)\s*(?:(==?|!=)\s*([^\s=!,()]*)|(in|notin)\s*\(([^()]*)\)))\s*(?:,|\Z)"
@@ -97,7 +98,9 @@ def near(target: Mapping[str, str], roots: Iterable[MappingNode]) -> tuple[list[
 def there_is(text: str, others: Iterable[str]) -> str:
     """Return the hint what a text may mean that is none of others."""
     listed = sorted({*others} - {""})
-    return suggest(text, listed) or (f"there is {', '.join(listed)}" if listed else "correct it, or remove the patch")
+    return suggest(text, listed) or (
+        f"there is {', '.join(listed)}" if 0 < len(listed) < _MOST else "correct it, or remove the patch"
+    )
 
 
 def _fault(pattern: str) -> str:

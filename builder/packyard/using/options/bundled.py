@@ -1,7 +1,5 @@
 """What a bundle says of its use cases and options before it is unpacked: its packyard.json, Krmfiles and Components."""
 
-from __future__ import annotations
-
 from contextlib import suppress
 from dataclasses import dataclass
 from posixpath import dirname

@@ -4,8 +4,6 @@ staging    MODEL_PATH /models/a     copies the model there
 one-node   MODEL_PATH /models/b     and it is looked for here
 """
 
-from __future__ import annotations
-
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Which folders are use cases, which of them may have options enabled, and what an option says of itself."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Iterator
 from itertools import takewhile

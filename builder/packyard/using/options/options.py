@@ -10,8 +10,6 @@ use case that an option needs is added to its resources, and leaves them with it
 stays as it is, byte for byte.
 """
 
-from __future__ import annotations
-
 import os
 from collections.abc import Callable, Collection, Sequence
 from functools import cached_property
@@ -54,7 +52,7 @@ class Options:
         self._read: dict[str, bytes] = {}
 
     @classmethod
-    def of_file(cls, directory: Path, real: str, package: str, data: bytes, name: str) -> Options:
+    def of_file(cls, directory: Path, real: str, package: str, data: bytes, name: str) -> "Options":
         """Return the same for a kustomization in memory, which messages call ``name``."""
         options = cls(directory, real, package)
         options.file, options.data, options._name = os.path.basename(name), data, name

@@ -4,8 +4,6 @@ An option is refused that is not there, that changes nothing here, that does not
 hand, or that excludes one which is enabled.
 """
 
-from __future__ import annotations
-
 import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass

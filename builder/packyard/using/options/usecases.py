@@ -9,8 +9,6 @@ bert: is not a use case, but holds 2: quickstart/multi-node/user-mounted-nfs, qu
 A directory that is half of a use case, a kustomization without a Krmfile or the reverse, is told what it lacks.
 """
 
-from __future__ import annotations
-
 import os
 from collections.abc import Sequence
 from pathlib import Path
@@ -50,10 +48,10 @@ def find(word: str) -> Path | None:
     known = [os.path.relpath(path, top) for path in below(Path(top))]
     if known in ([], ["."]) or ("/" not in word and not address.fits(known, wanted)):
         return None
-    fitting = address.meant(known, wanted, name)
+    fitting = address.meant(known, wanted, folder or name)
     own = os.path.commonpath(fitting)
     if not wanted or address.fits(known, own) != fitting:  # no folder holds these alone
-        own = address.only(known, wanted, name, folder or name)
+        own = address.only(known, wanted, folder or name)
     return Path(os.path.normpath(f"{top}/{own}"))
 
 
@@ -138,10 +136,14 @@ def _lacking(directory: Path) -> tuple[str, list[str], str]:
     return "is not a use case", [path for path in below(directory) if path != here], ""
 
 
-def chosen(directory: Path, command: str, rest: Sequence[str] = ()) -> Path:
-    """Return a directory that is a use case, or the only one below it; refuse another one."""
-    if is_one(directory) or not directory.is_dir():
+def chosen(directory: Path, command: str, rest: Sequence[str] = (), *, all_by: str = "") -> Path:
+    """Return a directory that is a use case, or the only one below it; refuse another one.
+
+    To `set`, where ``all_by`` takes all, one without setters is none.
+    """
+    if not directory.is_dir() or (is_one(directory) and not all_by):
         return directory
-    if len(use_cases := list(folders.use_cases(directory))) == 1:
-        return Path(os.path.normpath(use_cases[0]))
-    raise refusal(directory, command, rest)
+    found = [] if is_one(directory) else below(directory) if all_by else list(folders.use_cases(directory))
+    if len(found) == 1 and (not all_by or any(map(Tree(Path(found[0])).has, (KRMFILE, KPTFILE)))):
+        return Path(os.path.normpath(found[0]))
+    raise refusal(directory, command, rest, all_by=all_by)

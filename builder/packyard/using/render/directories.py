@@ -5,8 +5,6 @@ next one twice, a billion times. What they refuse themselves, a circle or a dire
 to the build.
 """
 
-from __future__ import annotations
-
 import os
 from collections.abc import Iterator
 from pathlib import Path
@@ -14,39 +12,35 @@ from pathlib import Path
 from packyard.core.errors import InputError, Problem
 from packyard.core.files import regular
 from packyard.core.kubernetes import kustomization
-from packyard.core.yaml.document import parse_text
-from packyard.core.yaml.node import Source
-from packyard.using.kustomize.supported import Budget
+from packyard.core.yaml.document import parse_file
+from packyard.using.kustomize.supported import MAX_BYTES, Budget
 from packyard.using.options.folder import PROGRAMS
 
 
-def budget(directory: Path) -> Budget:
-    """Return what is read for a directory at most."""
-    return Budget(directory, "name each directory once")
-
-
-def folders(directory: Path, budget: Budget) -> Iterator[Path]:
+def folders(directory: Path) -> Iterator[Path]:
     """Yield a directory, and the local ones that its kustomization names, for example an enabled component, each once.
 
     A directory is refused of which a program would read more kustomizations than our own build reads files.
     """
     ahead: list[tuple[Path, tuple[str, ...]]] = [(directory, ())]
-    seen: set[str] = set()
+    budget = Budget(directory, "name each directory once")
+    named: dict[str, list[Path]] = {}
     while ahead:
         folder, above = ahead.pop()
-        chain = (*above, os.path.realpath(folder))
-        if chain[-1] not in seen:
-            seen.add(chain[-1])
+        real = os.path.realpath(folder)
+        budget.spend(b"")
+        if real not in named:
+            named[real] = list(_named(folder, budget))
             yield folder
-        inner = [path for path in _named(folder, budget) if os.path.realpath(path) not in chain]
-        ahead += [(path, chain) for path in reversed(inner)]
+        chain = (*above, real)
+        ahead += [(path, chain) for path in reversed(named[real]) if os.path.realpath(path) not in chain]
 
 
 def _named(folder: Path, budget: Budget) -> Iterator[Path]:
     """Yield the directories that a kustomization names, as often as it names them."""
     for name in kustomization.there(folder)[:1]:
         file = folder / name
-        for document in parse_text(Source(str(file), budget.read(file)))[:1]:
+        for document in parse_file(budget.spend(regular.read(file, limit=MAX_BYTES)), str(file))[:1]:
             for text in kustomization.referred(document.root, kustomization.BUILT):
                 path = folder / text
                 if not text or text.startswith("/") or "\0" in text:

@@ -1,7 +1,5 @@
 """The use cases below a directory, rendered as if values were set in them; the directory itself stays as it is."""
 
-from __future__ import annotations
-
 import itertools
 import os
 import shutil
@@ -87,7 +85,7 @@ def _elsewhere(directory: Path, package: str) -> Iterator[str]:
         return  # which has all that it is built from
     for use_case in use_cases(directory):
         with suppress(PackyardError):  # the build says so
-            for folder in directories.folders(Path(use_case), directories.budget(directory)):
+            for folder in directories.folders(Path(use_case)):
                 if not paths.is_inside(real := os.path.realpath(folder), package):
                     yield real
 

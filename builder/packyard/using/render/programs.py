@@ -1,7 +1,5 @@
 """Programs that build a directory: ``kustomize build DIR``, or ``kubectl kustomize DIR``, which is the same code."""
 
-from __future__ import annotations
-
 import shutil
 import tempfile
 from dataclasses import dataclass
@@ -35,7 +33,7 @@ class Program:
         Raises `InputError` with the program's words where it refuses, or before it is started where it would read too
         much, `UnavailableError` where it does not run or does not end.
         """
-        list(directories.folders(directory, directories.budget(directory)))
+        list(directories.folders(directory))
         command = [str(self.file.absolute()), self.verb, str(directory.absolute())]
         try:
             with tempfile.TemporaryDirectory(prefix="packyard-") as empty:

@@ -1,7 +1,5 @@
 """The objects of a use case, ready for ``kubectl apply -f -``; not before all that must be set is, by the rules."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
@@ -13,10 +11,8 @@ from packyard.core.bundle import address, shipped
 from packyard.core.errors import BeyondError, InputError, Problem, refuse
 from packyard.core.files import regular
 from packyard.core.kubernetes import kustomization
-from packyard.core.yaml.document import unmerged
-from packyard.core.yaml.node import Source
+from packyard.core.yaml.document import source_of, unmerged
 from packyard.using.kustomize import builtin
-from packyard.using.kustomize.supported import Budget
 from packyard.using.options.option_setters import OptionSetters, read_enabled
 from packyard.using.render import directories, programs
 from packyard.using.setters.check import is_refused
@@ -38,13 +34,12 @@ class Inputs:
     options: Sequence[OptionSetters]
 
     @classmethod
-    def read(cls, directory: Path) -> Inputs:
+    def read(cls, directory: Path) -> "Inputs":
         """Read each Krmfile once; files that a merge left undecided are refused, in whatever language they are."""
-        budget = directories.budget(directory)
-        folders = list(directories.folders(directory, budget))
+        folders = list(directories.folders(directory))
         refuse(lost for folder in folders if (lost := shipped.lost(folder, KRMFILE)))
         refuse(_unmerged(folders))
-        return cls(directory, _krmfiles(folders, budget), read_enabled(directory))
+        return cls(directory, _krmfiles(folders), read_enabled(directory))
 
     @property
     def setters(self) -> list[Setter]:
@@ -123,9 +118,9 @@ def _broken_of(options: Sequence[OptionSetters]) -> Iterator[Problem]:
             yield from rule.find_broken(krmfile.root, krmfile.definitions.setters, option.setters)
 
 
-def _krmfiles(folders: Sequence[Path], budget: Budget) -> list[Krmfile]:
+def _krmfiles(folders: Sequence[Path]) -> list[Krmfile]:
     files = [folder / KRMFILE for folder in folders]
-    return [Krmfile(Source(str(file), budget.read(file))) for file in files if regular.is_file(file)]
+    return [Krmfile(source_of(regular.read(file), str(file))) for file in files if regular.is_file(file)]
 
 
 def _unmerged(folders: Sequence[Path]) -> Iterator[Problem]:

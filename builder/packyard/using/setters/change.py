@@ -1,7 +1,5 @@
 """Changing the packages of a directory: find them, read and plan each, check the rules, then write all or nothing."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -50,7 +48,7 @@ def read_changed(tree: Tree, path: str, files: Mapping[str, bytes], where: str |
     return package.with_files(changed) if changed else package
 
 
-def read_kpt(package: PackageFiles) -> KptPackage | None:
+def read_kpt(package: PackageFiles) -> "KptPackage | None":
     """Read a package in kpt's spelling; None for one of kustomize, as most are."""
     if package.is_of_kustomize:
         return None

@@ -8,8 +8,6 @@ WORKERS=010    numbers are decimal digits: some readers of YAML take this for 8,
 NFS_PATH=null  without a type, pattern, length and format hold too: kustomize reads null and 5 as YAML and asks none
 """
 
-from __future__ import annotations
-
 import math
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -175,7 +173,7 @@ def _of_text(text: str, schema: Mapping[str, object]) -> Iterator[Breach]:
         if not matches:
             yield Breach("pattern", pattern)
     if not _has_format(text, str(schema.get("format"))):
-        yield Breach("format", schema["format"], strict=not text)
+        yield Breach("format", schema["format"], strict=not text or schema["format"] == "cron")
 
 
 def _of_size(size: int, schema: Mapping[str, object], unit: str) -> Iterator[Breach]:
@@ -187,9 +185,13 @@ def _of_size(size: int, schema: Mapping[str, object], unit: str) -> Iterator[Bre
 
 
 def _has_format(text: str, name: str) -> bool:
-    """Say whether a text has a format, as kustomize checks it; one that is not known admits everything."""
+    """Say whether a text has a format, as kustomize checks it, or is a schedule; any other format admits everything."""
     if name == "hostname":
         return re.fullmatch(_HOST, text) is not None
+    if name == "cron":
+        from packyard.using.setters import schedule  # seldom asked for
+
+        return schedule.is_valid(text)
     if name not in ("ipv4", "ipv6"):
         return True
     import ipaddress  # slow to import, and seldom asked for

@@ -9,8 +9,6 @@ Three forms, each a JSON object alone in the comment (kustomize 3.8.7, `fieldmet
 Anything else is an ordinary comment. A name is part of a URL: ``%xx`` stands for another sign.
 """
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Iterable

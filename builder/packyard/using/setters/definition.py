@@ -8,8 +8,6 @@ pattern, by the setter's value or by the other substitution's text (kustomize 3.
 Each substitution is resolved once, after those that it is made of; depth and length have bounds.
 """
 
-from __future__ import annotations
-
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any, NamedTuple
 
@@ -82,7 +80,7 @@ class Setter(NamedTuple):
         """Whether there is a value: a text or items."""
         return bool(self.values if self.is_list else self.value or self.values)
 
-    def with_value(self, texts: Sequence[str]) -> Setter:
+    def with_value(self, texts: Sequence[str]) -> "Setter":
         """Return the setter with another value: the items of a list, or the first text; none empties it."""
         if self.is_list:
             return self._replace(values=tuple(texts))
@@ -157,7 +155,7 @@ class Definitions:
         setters = self.setters_of(definition)
         return [name for name in names if name in setters]
 
-    def with_setters(self, changed: Mapping[str, Setter]) -> Definitions:
+    def with_setters(self, changed: Mapping[str, Setter]) -> "Definitions":
         """Return these definitions with some setters replaced."""
         return Definitions({**self.setters, **changed}, self.substitutions)
 

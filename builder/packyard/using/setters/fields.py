@@ -12,8 +12,6 @@ Nor does one behind the header of a block scalar, ``a: |- # C``, which kustomize
 How a value is written is `core.yaml.edit`.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import NamedTuple

@@ -3,8 +3,6 @@
 replicas: 5 # {"$openapi":"WORKERS"}        while the Krmfile says WORKERS is 2
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator
 
 from packyard.core.errors import InputError
@@ -13,17 +11,18 @@ from packyard.using.setters.fields import FieldChange
 
 
 def overwritten(changes: Iterable[FieldChange], definitions: Definitions) -> Iterator[FieldChange]:
-    """Yield the edited fields that a set of their setters overwrites, by the definitions of before.
-
-    A field of a setter that is still to be set may hold anything.
-    """
+    """Yield the edited fields that a set of their setters overwrites, by the definitions of before."""
     for change in changes:
         definition = definitions.setters.get(change.name) or definitions.substitutions.get(change.name)
-        value = expected(definition, definitions) if definition and change.old != change.new else None
-        if not definition or not isinstance(value, str) or change.old == value:
-            continue
-        if not any(definitions.setters[name].must_be_set for name in definitions.setters_of(definition)):
+        if definition and change.old != change.new and is_edited(change.old, definition, definitions):
             yield change
+
+
+def is_edited(text: str, definition: Setter | Substitution, definitions: Definitions) -> bool:
+    """Say whether a field has another text than a set wrote; that of a setter which is still to be set may be any."""
+    value = expected(definition, definitions)
+    is_open = any(definitions.setters[name].must_be_set for name in definitions.setters_of(definition))
+    return isinstance(value, str) and text != value and not is_open
 
 
 def expected(definition: Setter | Substitution, definitions: Definitions) -> str | list[str] | None:

@@ -12,8 +12,6 @@ openAPI:
           setBy: me         <- replaced, or removed, as kustomize 3.8.7 does
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Mapping
 
 from packyard.core.errors import InputError, Problem, refuse

@@ -1,7 +1,5 @@
 """What a package's setters are now, and the fields that each reaches; and its rules."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, NamedTuple
@@ -12,6 +10,7 @@ from packyard.core.yaml.node import Scalar, SequenceNode
 from packyard.using.setters.change import read_kpt
 from packyard.using.setters.definition import Definitions, Setter, Substitution, full_type
 from packyard.using.setters.fields import defined_in, path_text
+from packyard.using.setters.handedits import is_edited
 from packyard.using.setters.packages import PackageFiles, read_krmfile
 
 if TYPE_CHECKING:
@@ -28,7 +27,7 @@ class ListedSetter(NamedTuple):
 class ListedRule(NamedTuple):
     """A rule, whether it ``holds`` (None while a value that it needs is missing), and what breaks it."""
 
-    rule: Rule
+    rule: "Rule"
     holds: bool | None
     broken: Problem | None
 
@@ -97,6 +96,17 @@ def find_fields(package: PackageFiles, name: str) -> list[Field]:
             if through := _way(definitions, definition, name):
                 fields.append(_field(bound.node, bound.path, through))
     return fields + _tagged(package, name)
+
+
+def list_edited(package: PackageFiles) -> list[Field]:
+    """Return the fields that somebody edited by hand, in the order of the files."""
+    definitions = read_krmfile(package).definitions
+    return [
+        _field(bound.node, bound.path, (definition.name,))
+        for path, data in package.resources.items()
+        for bound, definition in defined_in(data, package.where + path, definitions)
+        if isinstance(bound.node, Scalar) and is_edited(bound.node.value, definition, definitions)
+    ]
 
 
 def _field(node: Scalar | SequenceNode, path: tuple[Step, ...], through: tuple[str, ...]) -> Field:

@@ -5,8 +5,6 @@ without those of packages further down and without what its ``.krmignore`` names
 Krmfile. kustomize knows no Kptfile, so that below a Krmfile only one with definitions of its own ends a package.
 """
 
-from __future__ import annotations
-
 import os
 from collections.abc import Callable, Mapping, Sequence
 from fnmatch import fnmatchcase
@@ -50,7 +48,7 @@ class PackageFiles(NamedTuple):
         """Every file by its path below the package."""
         return {self.name: self.krmfile, **self.resources}
 
-    def with_files(self, files: Mapping[str, bytes]) -> PackageFiles:
+    def with_files(self, files: Mapping[str, bytes]) -> "PackageFiles":
         """Return the package with other bytes in some of its files."""
         return self._replace(
             krmfile=files.get(self.name, self.krmfile),
@@ -63,7 +61,7 @@ def read_krmfile(package: PackageFiles) -> Krmfile:
     return Krmfile(source_of(package.krmfile, package.where + package.name))
 
 
-def own_setters(directory: Path) -> Mapping[str, Setter]:
+def own_setters(directory: "Path") -> "Mapping[str, Setter]":
     """Return the setters of a use case, by its Krmfile alone; none where it has none, or is gone."""
     tree = Tree(directory)
     if not (directory.is_dir() and tree.has(KRMFILE)):

@@ -3,8 +3,6 @@
 Those of the catalogue have a sentence each. Any other definition says it by its ``title``.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping
 

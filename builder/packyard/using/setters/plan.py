@@ -6,8 +6,6 @@ A value is accepted by its definition, recorded in the Krmfile, and written into
 bytes of those fields and of the setters' own entries in the Krmfile change.
 """
 
-from __future__ import annotations
-
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
@@ -36,7 +34,7 @@ class Given(tuple[str, ...]):
     is_list = False
 
     @classmethod
-    def at(cls, file: str, line: int, texts: Iterable[str], *, is_list: bool = False) -> Given:
+    def at(cls, file: str, line: int, texts: Iterable[str], *, is_list: bool = False) -> "Given":
         """Return texts with the place of their name."""
         given = cls(texts)
         given.file, given.line, given.is_list = file, line, is_list
@@ -67,7 +65,7 @@ class Assignment(NamedTuple):
         """The setters that are asked for."""
         return [*self.values, *self.unset]
 
-    def among(self, names: Collection[str]) -> Assignment:
+    def among(self, names: Collection[str]) -> "Assignment":
         """Return what is asked of these setters."""
         values = {name: texts for name, texts in self.values.items() if name in names}
         return self._replace(values=values, unset=[name for name in self.unset if name in names])

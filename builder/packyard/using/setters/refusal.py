@@ -5,8 +5,6 @@
 And what is wrong with a definition itself, for those who write it.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
@@ -23,6 +21,7 @@ from packyard.using.setters.definition import Setter
 _WORDS = {"integer": "a whole number", "number": "a number", "boolean": "true or false", "string": "a text"}
 #: What each format admits, behind "that".
 _FORMATS = {
+    "cron": "is a schedule: minute, hour, day of the month, month and weekday, as in '0 3 * * 1-5', or @daily",
     "hostname": "is the name of a host",
     "ipv4": "is an IPv4 address",
     "ipv6": "is an IPv6 address",

@@ -6,8 +6,6 @@ RE2's syntax is Go's, but for ``\C`` and the like, which nobody writes. A patter
 memory is refused.
 """
 
-from __future__ import annotations
-
 from functools import lru_cache
 from typing import Any
 

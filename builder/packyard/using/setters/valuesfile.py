@@ -6,8 +6,6 @@ CPU_REQUEST: "14"
 ARGUMENTS: [--verbose, --seed=1]
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
@@ -63,12 +61,21 @@ def read(mapping: MappingNode, file: str) -> dict[str, Given]:
         line = entry.key.source.locate(entry.start)[0]
         item = values[entry.name] = Given.at(file, line, () if is_empty else texts, is_list=is_list)
         if len(texts) < len(nodes):
-            problems.append(item.problem(f"{entry.name} needs a value, or a list of values"))
+            problems.append(item.problem(f"{entry.name} needs a value, or a list of values", _flat(entry.name, value)))
         elif any(map(is_null, nodes)):
             hint = f"{entry.name}: '' empties it, --unset {entry.name} takes it back"
             problems.append(item.problem(f"{entry.name} has no value", hint))
     refuse(problems)
     return values
+
+
+def _flat(name: str, value: object) -> str:
+    """Say how a name stands in a values file that somebody wrote below another name."""
+    for entry in value.entries if isinstance(value, MappingNode) else ():
+        if isinstance(entry.value, Scalar):
+            meant = name if entry.name == "value" else entry.name
+            return f"each name begins a line: {meant}: {entry.value.lexeme}"
+    return ""
 
 
 def write(values: Mapping[str, str | Sequence[str]]) -> str:

@@ -5,8 +5,6 @@ Job run: spec.completions 2 → 4 (by WORKERS)                2 fields changed: 
 Job run: spec.parallelism 2 → 4 (by WORKERS)
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass

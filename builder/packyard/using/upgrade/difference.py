@@ -9,8 +9,6 @@ alike. So are two libraries, which have a ``packyard.yaml``: there, a name is on
 the same are not read. What cannot be read as YAML is compared as a file, with the reason in ``note``.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import suppress

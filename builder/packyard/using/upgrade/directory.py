@@ -1,7 +1,5 @@
 """An untarred package on disk, moved to another version: read, merged, and written all or nothing."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Collection, Iterator, Sequence
 from contextlib import nullcontext

@@ -9,8 +9,6 @@ Items of a list are told apart by a key that all of them have, such as their nam
 where they do not match.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator, Mapping
 from dataclasses import replace

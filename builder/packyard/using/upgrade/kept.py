@@ -7,8 +7,6 @@ The engines are those of `set` and `enable`, which leave the very bytes that the
 written.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Mapping
 from itertools import groupby
 from pathlib import Path, PurePosixPath

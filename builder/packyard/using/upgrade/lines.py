@@ -8,8 +8,6 @@ decides. In YAML, one side may change a line and the other the comment behind it
     base    a: 1            ours    a: 2            theirs    a: 1 # C        merged    a: 2 # C
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass

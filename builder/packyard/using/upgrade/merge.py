@@ -9,8 +9,6 @@ the files are merged by lines. What both sides changed is a conflict, which some
 the result is not to be used. Nothing is written.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field, replace

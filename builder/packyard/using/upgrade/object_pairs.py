@@ -1,7 +1,5 @@
 """The documents of YAML files in memory, and which of two versions of a folder are the same object."""
 
-from __future__ import annotations
-
 from collections import defaultdict, deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """One file merged from three versions: kept, taken, removed, or merged by lines to what is YAML still."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from packyard.core.errors import InputError, Problem

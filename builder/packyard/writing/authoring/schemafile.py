@@ -10,7 +10,6 @@ import json
 from collections.abc import Iterator, Mapping
 
 from packyard.core.errors import InputError
-from packyard.core.yaml.content import Text, Tree
 
 TYPES = ("object", "array", "string", "integer", "number", "boolean", "file", "null")
 
@@ -65,17 +64,6 @@ def check_types(schema: Mapping[str, object], declared: str) -> None:
     for name in (declared, *_types_of_items(schema)):
         if name and name not in TYPES:
             raise InputError(f'invalid schema: type "{name}" is not supported. Must be one of: {", ".join(TYPES)}')
-
-
-def to_tree(value: object) -> Tree:
-    """Return JSON as it is written into a Krmfile."""
-    if isinstance(value, str):
-        return Text(value)
-    if isinstance(value, Mapping):
-        return {key: to_tree(value[key]) for key in sorted(value)}
-    if isinstance(value, list):
-        return [to_tree(item) for item in value]
-    return json.dumps(value)
 
 
 def _types_of_items(schema: Mapping[str, object]) -> Iterator[str]:

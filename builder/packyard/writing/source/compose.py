@@ -20,7 +20,7 @@ from packyard.core.yaml import aliases
 from packyard.core.yaml.node import MappingNode, Source
 from packyard.core.yaml.sources import Sources
 from packyard.core.yaml.values import quoted, to_value
-from packyard.using.kustomize import idle, selector
+from packyard.using.kustomize import idle, reader, selector
 from packyard.using.kustomize.accumulate import SourceObject, accumulate, file_names, is_same
 from packyard.using.kustomize.idle import Idle
 from packyard.using.kustomize.part import KrmfileData, Part, first_sentence
@@ -132,8 +132,8 @@ def make(workspace: Workspace, package: Package, use_case: UseCase) -> Composed:
 def _make(workspace: Workspace, package: Package, use_case: UseCase) -> Composed:
     sources, memo = workspace.sources, workspace.sources.memo
     used = [parts.of(workspace, path) for path in use_case.parts]
-    if sum(part.size for part in used) > parts.MAX_PARTS:
-        message = f"use case {use_case.path} is made of more than {parts.MAX_PARTS} kustomizations"
+    if sum(part.size for part in used) > reader.MAX_PARTS:
+        message = f"use case {use_case.path} is made of more than {reader.MAX_PARTS} kustomizations"
         raise InputError(Problem(message, file=package.file, line=use_case.line))
     objects, nothing = _objects(sources, package, use_case, used)
     named = dict(zip(file_names(objects), objects, strict=True))
@@ -184,7 +184,7 @@ def _beside(sources: Sources, base: Part) -> Iterator[tuple[str, MappingNode]]:
     """Read the objects beside a base, and beside those that it builds on, that no kustomization lists; with files."""
     for part in base.parts():
         for path in sorted(set(sources.list(part.folder, "*.yaml")) - part.own_files()):
-            yield from ((path, root) for root in parts.read_objects(sources, path))
+            yield from ((path, root) for root in parts.Composer(sources).objects(path))
 
 
 def _objects(
@@ -214,9 +214,9 @@ def _idle(use_case: UseCase, nothing: Idle, roots: Sequence[MappingNode]) -> Ite
             yield target.problem(f"{missing}: it is for {change.key[2]}", hint)
     for patch in use_case.pods:
         idle_keys = (number for number, key in enumerate(patch.keys) if nothing[key])
-        for place, why, hint in dict.fromkeys(patch.misfit(number, roots) for number in idle_keys):
+        for place, what, hint in dict.fromkeys(patch.misfit(number, roots) for number in idle_keys):
             problem = place.problem("") if place else Problem("", file=patch.file, line=patch.line)
-            yield problem._replace(message=f"{missing}: {why}", hint=hint)
+            yield problem._replace(message=f"{missing}: it is for {what}", hint=hint)
 
 
 def _purpose(use_case: UseCase, used: Sequence[Part]) -> str:

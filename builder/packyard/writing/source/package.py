@@ -190,7 +190,7 @@ def _entry(
     for kind, names in ((BASE, [base] if base else []), (STORAGE, storages), (PROGRAMS, programs)):
         _check(fields, kind, names, workspace)
     run_name = SetterValue(name.rpartition("/")[2], fields.file, 0, line)
-    patches, pods = read_patches(workspace.sources, fields, f"{folder}/{FILE}", are_pods=True)
+    patches, pods = read_patches(workspace.sources, fields, f"{folder}/{FILE}")
     use_case = UseCase(
         path=name,
         name=name,

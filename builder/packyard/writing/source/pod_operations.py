@@ -14,7 +14,7 @@ from collections.abc import Collection as Collection_
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from packyard.core.errors import InputError, suggest
+from packyard.core.errors import InputError
 from packyard.core.kubernetes import fieldtypes, pods
 from packyard.core.kubernetes.fieldtypes import Step
 from packyard.core.kubernetes.pods import Path, Pod
@@ -85,37 +85,26 @@ class PodPatch:
     def misfit(self, number: int, roots: Sequence[MappingNode]) -> tuple[Node | None, str, str]:
         """Say what no object has where the key of a number stands for nothing: its place, in words, and a hint.
 
-        That is a target, a role, or a container.
+        That is a target, a role, a container, or a field that is null.
         """
-        chosen, after = list(roots), number - len(self.targets)
-        if self.targets and after < 0:
-            chosen, hint = selector.near(self.targets[number], roots)
-            if not chosen:
-                return self.places[number], f"it is for {self.selected[number]}", hint
-        elif self.targets:
-            chosen = [root for target in self.targets for root in selector.near(target, roots)[0]]
-            if not chosen:
-                return self.misfit(0, roots)
-        made = [pod for root in chosen for pod in pods.find(root)]
-        roles = self.roles[after : after + 1] if after >= 0 else self.roles
-        having = [pod for pod in made if not roles or pod.role in roles]
-        if roles and not having:
-            place = self.places[len(self.targets) + self.roles.index(roles[0])]
-            return place, f"it is for {_of_role(roles[0])}", selector.there_is(roles[0], (pod.role for pod in made))
-        names = {part.name for pod in having for key in CONTAINERS for part in containers_of(pod, key)}
-        for node in self._needed:
-            if not any(_is_for(node, name) for name in names):
-                name = node.text("name")
-                return node.get("name"), f"it is for container {name!r}", selector.there_is(name, names)
-        fields = {entry.name for pod in having for node in walk(pod.spec) for entry in entries(node)}
-        for entry in (entry for node in walk(self.spec) for entry in entries(node)):
-            if is_null(entry.value) and entry.name not in fields:
-                return (
-                    entry.key,
-                    f"there is no {entry.name!r} to take out",
-                    suggest(entry.name, fields) or "remove the line",
-                )
-        return None, f"it is for {self.keys[number][2]}", "correct what it is for, or remove it"
+        chosen = [root for target in self.targets for root in selector.near(target, roots)[0]]
+        made = [pod for root in (chosen if self.targets else roots) for pod in pods.find(root)]
+        number = number if made else 0
+        if number < len(self.targets) and (hint := selector.near(self.targets[number], roots)[1]):
+            return self.places[number], self.selected[number], hint
+        roles = {pod.role for pod in made}
+        known = {part.name for pod in made for key in CONTAINERS for part in containers_of(pod, key)}
+        places = self.places[len(self.targets) :]
+        asked = [(role, _of_role(role), place, roles) for role, place in zip(self.roles, places, strict=True)]
+        called = [name for node in self._needed if (name := node.scalar("name"))]
+        asked += [(name.value, f"container {name.value!r}", name, known) for name in called]
+        fields = {entry.name for pod in made for node in walk(pod.spec) for entry in entries(node)}
+        nulls = (entry for node in walk(self.spec) for entry in entries(node) if is_null(entry.value))
+        asked += [(entry.name, f"the field {entry.name!r}", entry.key, fields) for entry in nulls]
+        for text, words, place, names in asked:
+            if not any(selector.matches(text, name) for name in names):
+                return place, words, selector.there_is(text, names)
+        return None, self.keys[number][2], "correct what it is for, or remove it"
 
     def operations(
         self, root: MappingNode, identity: Identity
@@ -167,8 +156,6 @@ def find(
     for pod in pods.find(root) if chosen or not patch.targets else ():
         if not patch.roles or pod.role in patch.roles:
             merged.pod(pod)
-    for place in sorted(merged.removed, key=lambda place: -int(place.rpartition("/")[2])):  # indices before it stay
-        merged.note(Operation("remove", place))
     if all(operation.op == "test" for operation in merged.operations.values()):
         return None
     words = {*map(_words, chosen), *map(_of_role, merged.roles)}
@@ -214,7 +201,6 @@ class _Made:
 
     patch: PodPatch
     operations: dict[tuple[str, str, str], Operation] = field(default_factory=dict)
-    removed: list[str] = field(default_factory=list)
     roles: set[str] = field(default_factory=set)
 
     def pod(self, pod: Pod[MappingNode]) -> None:
@@ -277,7 +263,7 @@ class _Made:
         place = above.below(name or entry.name, escaped(entry.name), entry.name)
         if is_null(new):
             if old is not None:
-                self.note(Operation("remove", place.pointer))
+                self._note(Operation("remove", place.pointer))
             return
         if entry.name in self.patch.absent:
             if old is not None:
@@ -313,14 +299,7 @@ class _Made:
                 if keys and isinstance(inner, MappingNode):
                     for key in (*keys[1:], keys[0]):
                         self._test(f"{own.pointer}/{key}", inner.get(key))
-                    if is_out(item.value):
-                        self.removed.append(own.pointer)
-                    else:
-                        self._mapping(inner, item.value, own, without=keys[0])
-            if not indices and keys and is_out(item.value):
-                held = (_told_apart_by(child.value, keys)[0] for child in old.items)
-                message = f"{entry.name} has no item with this {keys[0]} to take out, in {old.place}"
-                raise MisfitError(item.value.problem(message, selector.there_is(wanted[0], held)))
+                    self._mapping(inner, item.value, own, without=keys[0])
             if not indices:
                 self._add(f"{place.pointer}/-", item.value, item.comment, f"{place.origin}/{number}")
 
@@ -334,19 +313,16 @@ class _Made:
                 self._test(f"{pointer(path)}/{key}", holder.get(key))
 
     def _add(self, path: str, value: Node, behind: Comment | None, origin: str) -> None:
-        if out := next(filter(is_out, walk(value)), None):
-            message = "there is no list here that Kubernetes merges, of which an item could be taken out"
-            raise MisfitError(out.problem(message, "write the whole list"))
-        self.note(Operation("add", path, without_nulls(value), behind, origin))
+        self._note(Operation("add", path, without_nulls(value), behind, origin))
 
     def _absent(self, path: str) -> None:
         self._test(path, make.scalar(_NULL, self.patch.file, _NULL))
 
     def _test(self, path: str, value: Node | None) -> None:
         if value is not None:
-            self.note(Operation("test", path, value))
+            self._note(Operation("test", path, value))
 
-    def note(self, operation: Operation) -> None:
+    def _note(self, operation: Operation) -> None:
         self.operations.setdefault((operation.op, operation.path, operation.origin), operation)
 
 
@@ -382,11 +358,6 @@ def without_nulls(node: Node) -> Node:
     if isinstance(copied, Collection):
         copied.children = [child for child in copied.children if not is_null(child.value)]
     return copied
-
-
-def is_out(item: Node) -> bool:
-    """Say whether an item of a list takes the one with its key out."""
-    return isinstance(item, MappingNode) and item.text("$patch") == "delete"
 
 
 def _words(target: Mapping[str, str]) -> str:

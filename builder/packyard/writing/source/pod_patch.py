@@ -23,13 +23,11 @@ from packyard.core.yaml.node import Document, Entry, MappingNode, Scalar
 from packyard.core.yaml.sources import Sources
 from packyard.using.kustomize import selector
 from packyard.using.setters import regexp
-from packyard.writing.source.pod_operations import CONTAINERS, PodPatch, containers, is_out
+from packyard.writing.source.pod_operations import CONTAINERS, PodPatch, containers
 from packyard.writing.source.workspace import PODS
 
 VERSION, KIND = "packyard/v1", "PodPatch"
-_OUT = (
-    "write $patch: delete beside the item's key; null takes a field out, and a strategic merge in patches a container"
-)
+_OUT = "null takes a field out; to take an item out, list a strategic merge with $patch: delete in patches"
 _METADATA = ("annotations", "labels")
 
 
@@ -102,12 +100,9 @@ def _check(fields: Fields, patch: PodPatch) -> None:
         for node in walk(listed):
             if isinstance(node, Scalar) and node.value not in names:
                 fields.fault(node, key, f"{node.value!r} is not a field of this patch", suggest(node.value, names))
-    merged = {
-        id(item) for node in nodes for own in node.entries if own.name not in CONTAINERS for item in items(own.value)
-    }
     for node in nodes:
-        if (directive := node.get("$patch")) and not (is_out(node) and id(node) in merged):
-            fields.fault(directive, "$patch", "takes out an item of a list alone, but no container", _OUT)
+        if directive := node.get("$patch"):
+            fields.fault(directive, "$patch", "is not for patches of pods", _OUT)
     for key in CONTAINERS:
         for container in containers(patch.spec, key):
             name = container.get("name")

@@ -151,7 +151,7 @@ class Words:
         if word is not None and isinstance(word.definition, Setter) and not follows:
             return word.definition
         if word is None and not follows:
-            raise InputError(self._problem(name, _UNDEFINED, suggest(name, set(self.known) - {name})))
+            raise InputError(self._problem(name, _UNDEFINED, suggest(name, self.known)))
         folded = MARKER.sub(lambda match: self._piece(name, match.group(1), above), self.pattern(name))
         alone = MARKER.fullmatch(folded)
         meaning = self.meaning(alone.group(1), above) if alone else None

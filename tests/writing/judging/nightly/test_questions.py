@@ -1,7 +1,5 @@
 """`packyard test`: each fault of a package is found by the check that is there for it, and nothing else is said."""
 
-from __future__ import annotations
-
 import json
 import os
 from pathlib import Path
@@ -54,8 +52,7 @@ def test_without_programs_what_needs_them_is_skipped(workspace: Path, tmp_path: 
 
 def test_what_kustomize_builds_otherwise_is_named(workspace: Path, tmp_path: Path, kustomize5: Kustomize) -> None:
     other = programs_dir(tmp_path / "other", {})
-    tiny.write(other / "kustomize", f"#!/bin/sh\n{kustomize5.program} \"$@\" | sed 's/name: x/name: z/'\n")
-    (other / "kustomize").chmod(0o755)
+    tiny.script(other / "kustomize", f"{kustomize5.program} \"$@\" | sed 's/name: x/name: z/'")
     done = packyard("test", "p", cwd=workspace, PATH=f"{other}:{real.path_with('sed')}")
     assert done.returncode == 1
     assert "p kustomize one: ConfigMap/x is built otherwise by packyard itself" in done.stderr

@@ -1,7 +1,5 @@
 """Derives name, value, type and number of fields of each kpt setter from the tagged fields and the Kptfile's values."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 
 from packyard.core.yaml.content import flow_text

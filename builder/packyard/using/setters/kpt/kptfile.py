@@ -7,8 +7,6 @@ pipeline:
         app: my-app                                or configPath: setters.yaml, a ConfigMap
 """
 
-from __future__ import annotations
-
 from packyard.core.yaml.document import mappings
 from packyard.core.yaml.node import MappingNode, Node
 

@@ -5,8 +5,6 @@ where the pipeline has it (in the Kptfile or in the file of a ``configPath``) an
 the package and in the packages below: what ``kpt fn render`` would do, and no other byte.
 """
 
-from __future__ import annotations
-
 import posixpath
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence

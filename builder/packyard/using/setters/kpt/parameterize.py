@@ -6,8 +6,6 @@ A list that a list setter equals, in any order, is tagged behind its key. A list
 where it, or an item, needs a comment.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 

@@ -9,8 +9,6 @@ The prefix is exact, and everything to the end of the line is the pattern. A nam
 escaped. What kpt leaves to chance (a value that holds ``${OTHER}`` itself) is settled by one pass: values are text.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Container, Iterator, Mapping
 from dataclasses import dataclass

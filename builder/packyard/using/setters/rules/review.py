@@ -1,7 +1,5 @@
 """What is wrong with a rule before anybody has set a value: for those who write packages."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 
 from packyard.core.errors import Problem

@@ -3,8 +3,6 @@
 kustomize 3.8.7 keeps the key ``rules`` of a Krmfile and knows nothing of it.
 """
 
-from __future__ import annotations
-
 from collections.abc import Collection, Iterator, Mapping
 
 from packyard.core.errors import InputError, Problem, every, shown, suggest

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import tempfile
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from operator import attrgetter
 from pathlib import Path
 from posixpath import basename, relpath
 from types import MappingProxyType
@@ -15,52 +16,45 @@ from packyard.core.kubernetes.lenient import mapping, name_of, text
 from packyard.core.yaml.content import Text, Tree, double, in_brackets
 from packyard.using.options.folder import PROGRAMS
 from packyard.using.setters.definition import Setter
+from packyard.using.setters.krmfile import KRMFILE
+from packyard.using.setters.plan import set_fields
 from packyard.writing.authoring import skeleton
-from packyard.writing.authoring.import_ import bind, part, use_cases, values
-from packyard.writing.authoring.import_.meaning import GIVEN, Definition, krmfile
-from packyard.writing.authoring.import_.meaning import text as definition_text
+from packyard.writing.authoring.import_ import bind, meaning, part, use_cases, values
+from packyard.writing.authoring.import_.meaning import GIVEN, Definition
 from packyard.writing.authoring.import_.note import DOUBTFUL, LOST, Note
-from packyard.writing.authoring.import_.part import BUILT, GENERATED, Part
+from packyard.writing.authoring.import_.part import Part
 from packyard.writing.authoring.import_.upstream import Build, Upstream, UseCase
 from packyard.writing.source import compose, package, program, workspace
+from packyard.writing.source.compose import Composed
 from packyard.writing.source.package import NAME
 from packyard.writing.source.workspace import Workspace
 
 _PATCHED = (
-    "fields that no part has: setters of package.yaml and patches write what they change, and built.yaml what they add",
-    "look into the folder behind each line, and make setters of what users are to change",
-)
-_FROZEN = (
-    "generators that no part has: built.yaml has what they made, and no file of theirs is left",
-    "change it there; a hash behind its name does not follow any more",
+    "fields that no part has: values in package.yaml and patches say what they change, and built.yaml what they add",
+    "look into the folder behind each line, and make setters of what users are to change; what a generator made has a "
+    "fixed name in built.yaml, and none of the generator's files",
 )
 _NOT_BUILT = "use cases that kustomize does not build, or to nothing", "mend them, and import again, or do without"
 
 
 class _Trial(NamedTuple):
-    """What is wrong with a use case; of one that composes its objects, and values for its setters."""
+    """A use case that is not what was there: its faults, and the objects that it composes with values for setters."""
 
+    use_case: UseCase
     problems: Sequence[Problem]
     objects: Sequence[object] | None = None
     values: Mapping[str, str] = MappingProxyType({})
 
-
-class _Attempt(NamedTuple):
-    """How a use case is taken: with values of setters, with patches of what its parts compose, or as it is built."""
-
-    given: Mapping[str, str] = MappingProxyType({})
-    composed: Sequence[object] | None = None
-    fault: str = ""
-
-    def next(self, trial: _Trial, source: Upstream, parts: Sequence[Part]) -> _Attempt:
-        """Return what to do about what is wrong."""
-        if self.fault:
-            raise InputError(*trial.problems)
-        if trial.values and not self.given:
-            return _Attempt(trial.values)
-        if trial.objects is not None and self.composed is None:
-            return self._replace(composed=trial.objects)
-        return self._replace(fault=str(source.original(trial.problems[0], parts)._replace(hint="")))
+    def mend(self, source: Upstream) -> None:
+        """Have patches say what parts cannot, or where they do not help what kustomize builds stand for the parts."""
+        use_case = self.use_case
+        if use_case.built is None:
+            raise InputError(*self.problems)
+        if self.objects is None or use_case.is_amended:
+            problem = source.original(self.problems[0], use_case.part.all())
+            use_case.replace(str(problem._replace(hint="")))
+        else:
+            use_case.amend(self.objects, self.values)
 
 
 class Imported(NamedTuple):
@@ -75,7 +69,7 @@ class Imported(NamedTuple):
 def of_folder(here: Workspace, name: str, folder: Path, build: Build) -> Imported:
     """Return a package of the use cases that a folder holds.
 
-    A use case whose parts compose to something else than kustomize builds gets values of its setters, then patches; one
+    A use case whose parts compose to something else than kustomize builds gets values of its setters, and patches; one
     that does not compose, or not to that, is taken as it is built.
     """
     if not NAME.fullmatch(name):
@@ -83,32 +77,43 @@ def of_folder(here: Workspace, name: str, folder: Path, build: Build) -> Importe
             Problem(f"{name!r} is no name for a package", hint="choose one: --name model-fp32-training-k8s")
         )
     source = Upstream(folder, build)
-    paths = _paths(here, source)
-    attempts = dict.fromkeys(paths.values(), _Attempt())
-    while True:
-        taken = _take(source, paths, attempts)
-        files = _files(name, taken, attempts)
-        trials = dict(_try(here, name, taken, files, build))
-        if not trials:
-            break
-        attempts |= {path: attempts[path].next(trial, source, _parts(taken)) for path, trial in trials.items()}
+    taken, notes = _take(here, source)
+    pending: Sequence[UseCase] = taken
+    while pending:
+        files = _files(name, taken)
+        trials = [*_try(here, name, pending, files, build)]
+        for trial in trials:
+            trial.mend(source)
+        mended = [trial.use_case for trial in trials]
+        is_shared = any(use_case.built is None for use_case in mended)  # what others take from its definitions is gone
+        pending = taken if is_shared else mended
     for parent in sorted({path.rpartition("/")[0] for path in files}):
         if any(here.sources.list(f"{root}{parent}") for root in here.roots):
             file, hint = here.sources.shown(parent), "choose another name: --name NAME"
             raise InputError(Problem("exists already, and is not empty", file=file, hint=hint))
-    patched: dict[tuple[tuple[str, str], str], list[str]] = {}
-    for use_case in taken:
-        attempt = attempts[use_case.path]
-        for each in use_case.part.all() if attempt.composed is not None and not attempt.fault else ():
-            for line in each.beyond:
-                is_frozen = BUILT in each.files and "Generator" in line and GENERATED not in line
-                patched.setdefault((_FROZEN if is_frozen else _PATCHED, line), []).append(use_case.part.folder)
-    for (what, line), at in patched.items():
-        source.notes.append(Note(DOUBTFUL, *what, (f"{line} ({', '.join(dict.fromkeys(at))})",)))
-    notes = source.all_notes()
+    notes = source.below([*notes, *_notes(taken), *source.left()])
     of_package = "what the package does", "say it in a sentence, for lists and the README"
     notes.append(Note(DOUBTFUL, *of_package, (f"packages/{name}/{package.DESCRIPTION}",)))
     return Imported(name, files, sorted(use_case.path for use_case in taken), notes)
+
+
+def _take(here: Workspace, source: Upstream) -> tuple[list[UseCase], list[Note]]:
+    """Take use cases; those that kustomize does not build, or to nothing, are left out, unless all are."""
+    taken: list[UseCase] = []
+    problems: dict[str, Sequence[Problem]] = {}
+    for folder, path in _paths(here, source).items():
+        try:
+            use_case = source.use_case(folder, path)
+            if not use_case.objects:
+                raise InputError(Problem("holds no object", file=source.sources.shown(folder)))
+            taken.append(use_case)
+        except BeyondError:
+            raise
+        except InputError as error:
+            problems[path] = error.problems
+    refuse(dict.fromkeys(problem for some in problems.values() if not taken for problem in some))
+    refused = tuple(f"{path}: {_first_line(some[0])}" for path, some in problems.items())
+    return taken, [Note(LOST, *_NOT_BUILT, refused)] if refused else []
 
 
 def _paths(here: Workspace, source: Upstream) -> dict[str, str]:
@@ -122,31 +127,19 @@ def _paths(here: Workspace, source: Upstream) -> dict[str, str]:
     return {folder: named[path] for path, folder in below.items()}
 
 
-def _take(source: Upstream, paths: Mapping[str, str], attempts: Mapping[str, _Attempt]) -> list[UseCase]:
-    """Take use cases; those that kustomize does not build, or to nothing, are left out, unless all are."""
-    source.begin()
-    taken: list[UseCase] = []
-    problems: dict[str, Sequence[Problem]] = {}
-    for folder, path in paths.items():
-        try:
-            use_case = source.use_case(folder, path, attempts[path].fault, attempts[path].composed)
-            if not use_case.objects:
-                raise InputError(Problem("holds no object", file=source.sources.shown(folder)))
-            taken.append(use_case)
-        except BeyondError:
-            raise
-        except InputError as error:
-            problems[path] = error.problems
-    refuse(dict.fromkeys(problem for some in problems.values() if not taken for problem in some))
-    refused = tuple(f"{path}: {_first_line(some[0])}" for path, some in problems.items())
-    source.notes += [Note(LOST, *_NOT_BUILT, refused)] if refused else []
+def _notes(taken: Sequence[UseCase]) -> Iterator[Note]:
+    """Yield what is to be known of parts, and each line that patches of use cases stand for, with their folders."""
     parts = _parts(taken)
-    for each in parts:
-        each.bind(source.notes)
-    for file in {each.krmfile.source.name: each.krmfile for each in parts if each.krmfile}.values():
-        users_of_file = [each for each in parts if each.krmfile and each.krmfile.source.name == file.source.name]
-        source.notes += bind.left(file, {name for each in users_of_file for name in each.defined})
-    return taken
+    yield from (note for item in parts for note in item.notes)
+    for krmfile in {item.krmfile.source.name: item.krmfile for item in parts if item.krmfile}.values():
+        users = (item for item in parts if item.krmfile and item.krmfile.source.name == krmfile.source.name)
+        yield from bind.left(krmfile, {name for item in users for name in item.defined})
+    folders: dict[str, dict[str, None]] = {}
+    for use_case in filter(attrgetter("is_amended"), taken):
+        for line in (line for item in use_case.part.all() for line in item.beyond):
+            folders.setdefault(line, {})[use_case.part.folder] = None
+    for line, names in folders.items():
+        yield Note(DOUBTFUL, *_PATCHED, (f"{line} ({', '.join(names)})",))
 
 
 def _first_line(problem: Problem) -> str:
@@ -156,10 +149,10 @@ def _first_line(problem: Problem) -> str:
 
 
 def _parts(taken: Iterable[UseCase]) -> list[Part]:
-    return list({id(each): each for use_case in taken for each in use_case.part.all()}.values())
+    return list({id(item): item for use_case in taken for item in use_case.part.all()}.values())
 
 
-def _files(name: str, taken: Sequence[UseCase], attempts: Mapping[str, _Attempt]) -> dict[str, bytes]:
+def _files(name: str, taken: Sequence[UseCase]) -> dict[str, bytes]:
     """Return the files of a workspace by their paths; what all parts define alike stands beside package.yaml.
 
     So does what one Krmfile defines for all: a use case whose fields have another value gives it.
@@ -168,38 +161,38 @@ def _files(name: str, taken: Sequence[UseCase], attempts: Mapping[str, _Attempt]
     part.name(parts, name.removesuffix("-k8s"))
     shared: dict[str, Definition] = {}
     several: set[str] = set()
-    for definition in (definition for each in parts for definition in each.defined.values()):
+    for definition in (definition for item in parts for definition in item.defined.values()):
         if not _is_alike(shared.setdefault(definition.name, definition), definition):
             several.add(definition.name)
     files: dict[str, bytes] = {}
-    for each in parts:
-        written = each.write()
-        own = [definition for key, definition in each.defined.items() if key in several]
-        written |= {"Krmfile": krmfile(own)} if own else {}
-        files |= {f"{each.folder}/{file}": data for file, data in written.items()}
-    values = {use_case.path: _values(use_case.part, attempts[use_case.path].given) for use_case in taken}
+    for item in parts:
+        written = item.write()
+        own = [definition for key, definition in item.defined.items() if key in several]
+        written |= {KRMFILE: meaning.krmfile(own)} if own else {}
+        files |= {f"{item.folder}/{file}": data for file, data in written.items()}
+    values = {use_case.path: _values(use_case) for use_case in taken}
     first, *others = values.values()
-    common = {key: text for key, text in first.items() if others and all(text == each.get(key) for each in others)}
+    common = {key: text for key, text in first.items() if others and all(text == more.get(key) for more in others)}
     tree = {use_case.path: _use_case(use_case.part, values[use_case.path], common) for use_case in taken}
     begun = skeleton.write(name, tree, setters=common)
     files |= {f"packages/{name}/{path}": data for path, data in begun.items()}
     if definitions := [definition for key, definition in shared.items() if key not in several]:
-        files[f"packages/{name}/Krmfile"] = krmfile(definitions)
+        files[f"packages/{name}/{KRMFILE}"] = meaning.krmfile(definitions)
     return files
 
 
 def _is_alike(first: Definition, second: Definition) -> bool:
     """Say whether one definition is enough: what two parts have of one place may differ by its value."""
     if isinstance(first, Setter) and isinstance(second, Setter) and first[-2:] == second[-2:]:
-        first, second = (each._replace(value="", required=False) for each in (first, second))
-    return definition_text(first) == definition_text(second)
+        first, second = (setter._replace(value="", required=False) for setter in (first, second))
+    return meaning.text(first) == meaning.text(second)
 
 
-def _values(part: Part, given: Mapping[str, str]) -> dict[str, str]:
+def _values(use_case: UseCase) -> dict[str, str]:
     """Return the values of setters that a use case says itself."""
-    defined = {key: definition for each in part.all() for key, definition in each.defined.items()}
-    setters = (setter for key in (*GIVEN, *given) if isinstance(setter := defined.get(key), Setter))
-    return {setter.name: given.get(setter.name, setter.value) for setter in setters}
+    defined = {key: definition for item in use_case.part.all() for key, definition in item.defined.items()}
+    setters = (setter for key in (*GIVEN, *use_case.values) if isinstance(setter := defined.get(key), Setter))
+    return {setter.name: use_case.values.get(setter.name, setter.value) for setter in setters}
 
 
 def _use_case(part: Part, values: Mapping[str, str], common: Mapping[str, str]) -> Tree:
@@ -212,9 +205,9 @@ def _use_case(part: Part, values: Mapping[str, str], common: Mapping[str, str]) 
 
 
 def _try(
-    here: Workspace, name: str, taken: Sequence[UseCase], files: Mapping[str, bytes], build: Build
-) -> Iterator[tuple[str, _Trial]]:
-    """Compose all use cases in a workspace of its own, and yield those that are not what was there by their paths."""
+    here: Workspace, name: str, use_cases: Iterable[UseCase], files: Mapping[str, bytes], build: Build
+) -> Iterator[_Trial]:
+    """Compose use cases in a workspace of its own, and yield those that are not what was there."""
     head = f"apiVersion: packyard/v1\nkind: Workspace\nname: imported\nprefix: {here.prefix}\nlicense: {WORKSPACE}\n"
     with tempfile.TemporaryDirectory() as root:
         folder = Path(root)
@@ -222,21 +215,30 @@ def _try(
         own = workspace.read(folder)
         described = package.read(own, name)
         made = {use_case.path: use_case for use_case in described.use_cases}
-        for file in taken:
+
+        def built(composed: Composed, files: Mapping[str, bytes]) -> list[object]:
+            path = composed.use_case.path
+            _put(folder / "built" / path, files)
+            _put(folder / "built" / PROGRAMS, program.files(own.sources, [composed.sources]))
+            return part.objects_of(build(folder / "built" / path), path)
+
+        for use_case in use_cases:
             try:
-                composed = compose.make(own, described, made[file.path])
-                _put(folder / "built" / file.path, composed.files)
-                _put(folder / "built" / PROGRAMS, program.files(own.sources, [composed.sources]))
-                objects = part.objects_of(build(folder / "built" / file.path), file.path)
-                if differences := list(_differences(file, objects)):
-                    yield file.path, _Trial(differences, objects, values.find(composed, file.objects))
+                composed = compose.make(own, described, made[use_case.path])
+                objects = built(composed, composed.files)
+                if differences := [*_differences(use_case, objects)]:
+                    changed = {} if use_case.is_amended else values.find(composed, use_case.objects)
+                    if changed:
+                        objects = built(composed, set_fields(composed.files, composed.definitions, changed).files)
+                    texts = {key: setter.value for key, setter in changed.items()}
+                    yield _Trial(use_case, differences, objects, texts)
             except InputError as error:
-                yield file.path, _Trial(error.mapped(lambda problem: _without(problem, f"{root}/")).problems)
+                yield _Trial(use_case, error.mapped(lambda problem: _without(problem, f"{root}/")).problems)
 
 
 def _without(problem: Problem, folder: str) -> Problem:
     """Return a problem without a folder that is there for a moment."""
-    message, file, hint = (each.replace(folder, "") for each in (problem.message, problem.file, problem.hint))
+    message, file, hint = (text.replace(folder, "") for text in (problem.message, problem.file, problem.hint))
     return problem._replace(message=message, file=file, hint=hint)
 
 

@@ -21,7 +21,7 @@ from packyard.core.yaml.content import Text, Tree, block, in_brackets
 from packyard.core.yaml.node import Item
 from packyard.core.yaml.pointer import pointer
 from packyard.using.kustomize import generator
-from packyard.writing.authoring import schemafile
+from packyard.writing.authoring import definition
 
 _Path = tuple[str | int, ...]
 #: What the metadata of a ConfigMap may have that a part generates.
@@ -109,9 +109,9 @@ def _operations(old: object, new: object, path: _Path) -> Iterator[Mapping[str, 
             if key in old:
                 yield from _operations(old[key], new[key], (*path, key))
             else:
-                yield {"op": "add", "path": Text(pointer((*path, key))), "value": schemafile.to_tree(new[key])}
+                yield {"op": "add", "path": Text(pointer((*path, key))), "value": definition.to_tree(new[key])}
     elif isinstance(old, list) and isinstance(new, list) and len(old) == len(new):
         for index, pair in enumerate(zip(old, new, strict=True)):
             yield from _operations(*pair, (*path, index))
     elif json.dumps(old) != json.dumps(new):
-        yield {"op": "replace", "path": Text(pointer(path)), "value": schemafile.to_tree(new)}
+        yield {"op": "replace", "path": Text(pointer(path)), "value": definition.to_tree(new)}

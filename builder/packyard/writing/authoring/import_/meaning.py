@@ -13,17 +13,17 @@ io.k8s.cli.setters.NFS_PATH:                            io.k8s.cli.setters.NFS_P
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from itertools import count
 
 from packyard.core.kubernetes.fieldtypes import Step
-from packyard.core.yaml.content import Text, Tree, block, double, in_brackets
+from packyard.core.yaml.content import block, double, in_brackets
 from packyard.core.yaml.edit import PLAIN_TYPES
-from packyard.using.setters.comment import SETTER_PREFIX, SUBSTITUTION_PREFIX, DefinitionRef
+from packyard.using.setters.comment import DefinitionRef
 from packyard.using.setters.definition import Definitions, Setter, Substitution
 from packyard.using.setters.krmfile import Krmfile
 from packyard.using.setters.refusal import faults_of_keywords
-from packyard.writing.authoring import schemafile
+from packyard.writing.authoring.definition import entries
 from packyard.writing.authoring.import_.note import DOUBTFUL, LOST, Note
 from packyard.writing.source import reached_definitions
 from packyard.writing.source.words import MARKER, named
@@ -46,21 +46,13 @@ def krmfile(definitions: Iterable[Definition]) -> bytes:
 
 def text(definition: Definition) -> str:
     """Write a definition."""
-    body: dict[str, Tree] = {"name": Text(definition.name)}
-    schema: Mapping[str, object] = {}
     if isinstance(definition, Substitution):
-        body["pattern"] = double(definition.pattern)
-        kind, prefix = "substitution", SUBSTITUTION_PREFIX
+        definition = definition._replace(markers=())
     else:
-        kind, prefix, schema = "setter", SETTER_PREFIX, definition.schema
-        is_list, values = definition.is_list, definition.values or ()
-        body |= {"listValues": [*map(double, values)]} if is_list else {"value": double(definition.value)}
-        if definition.enum_values:
-            body["enumValues"] = {key: double(value) for key, value in definition.enum_values.items()}
-        if definition.required:
-            body["required"] = "true"
-    keywords = {key: schemafile.to_tree(schema[key]) for key in (*_ORDER, *schema) if key in schema}
-    lines = block({prefix + definition.name: {**keywords, "x-k8s-cli": in_brackets({kind: body})}})
+        first = {key: definition.schema[key] for key in _ORDER if key in definition.schema}
+        definition = definition._replace(schema={**first, **definition.schema}, set_by="")
+    ((key, tree),) = entries(definition, double).items()
+    lines = block({key: {name: below if name != "x-k8s-cli" else in_brackets(below) for name, below in tree.items()}})
     return "\n".join(f"    {line}" for line in lines)
 
 

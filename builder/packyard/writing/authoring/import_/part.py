@@ -52,6 +52,7 @@ class Part:
     krmfile: Krmfile | None = None  # its own, or the nearest above it
     kptfile: Source | None = None
     defined: dict[str, Definition] = field(default_factory=dict)
+    notes: list[Note] = field(default_factory=list)
 
     def all(self) -> Iterator[Part]:
         """Yield all that it builds on, and the part itself."""
@@ -69,9 +70,9 @@ class Part:
         bound = (node for node in nodes if isinstance(node, Scalar) and node.comment and "$" in node.comment.text)
         return any(images.parse(node.value).name == name for node in bound)
 
-    def bind(self, notes: list[Note]) -> None:
+    def bind(self) -> None:
         """Write setter comments into its files, and take the definitions that these reach."""
-        edits, self.defined = bind(self.read(), self.krmfile, notes)
+        edits, self.defined = bind(self.read(), self.krmfile, self.notes)
         left = iter(edits)
         for path, documents in self.documents.items():
             own = [edit for _ in documents for edit in next(left)]
@@ -82,7 +83,7 @@ class Part:
             if own := next(left):
                 entry.value = make.literal(proof.apply_to_text(document.source, own, [document]).lstrip("\n"), "")
         if self.kptfile:
-            notes += kpt.functions(self.kptfile)
+            self.notes += kpt.functions(self.kptfile)
 
     def amend(self, composed: Sequence[object], built: Sequence[Document]) -> None:
         """Make of ``composed`` the objects that kustomize built."""

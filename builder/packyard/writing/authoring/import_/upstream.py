@@ -14,11 +14,11 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from functools import cache
+from dataclasses import dataclass, field
 from itertools import takewhile
 from pathlib import Path, PurePosixPath
 from posixpath import basename, commonpath, dirname, join, normpath, relpath
+from typing import NamedTuple
 
 from packyard.core.errors import Problem, every
 from packyard.core.files.paths import WORKSPACE
@@ -36,7 +36,7 @@ from packyard.using.setters.krmfile import KRMFILE, parse_krmfile
 from packyard.using.setters.packages import DEFINITIONS, KPTFILE
 from packyard.writing.authoring.import_ import use_cases
 from packyard.writing.authoring.import_.note import LOST, Note
-from packyard.writing.authoring.import_.part import BUILT, GENERATED, Part, documents, listing, objects_of, plain
+from packyard.writing.authoring.import_.part import BUILT, GENERATED, Part, documents, listing, plain
 from packyard.writing.authoring.import_.use_cases import holds, kustomizations, visible
 from packyard.writing.source import transformers
 
@@ -66,13 +66,47 @@ class _BeyondPartError(Exception):
     """A part cannot be made of a kustomization, or of what it says."""
 
 
-@dataclass(frozen=True, slots=True)
+class Built(NamedTuple):
+    """What kustomize builds of a folder, which messages call ``shown``; none of its blocks has an indicator."""
+
+    shown: str
+    text: bytes
+    documents: Sequence[Document]
+
+    def part(self, folder: str, reason: str) -> Part:
+        """Return a part that is nothing else, and keeps no comments."""
+        todo = f"go on with the objects in {BUILT} of their bases; comments and setters are not in it"
+        part = Part(folder, files={BUILT: self.text}, documents={BUILT: [*self.documents]})
+        part.listed += [listing(BUILT)] if self.documents else []
+        part.notes.append(Note(LOST, _AS_BUILT, todo, (f"{self.shown}: {reason}",)))
+        part.bind()
+        return part
+
+
+@dataclass(slots=True)
 class UseCase:
-    """A use case that is one part with all that it builds on, and the objects that are there before the import."""
+    """A use case: one part with all that it builds on, and the objects that are there before the import.
+
+    ``built`` may stand for the part, unless it does. ``values`` are what the use case gives setters.
+    """
 
     path: str
     part: Part
     objects: Sequence[object]
+    built: Built | None = None
+    values: Mapping[str, str] = field(default_factory=dict)
+    is_amended: bool = False
+
+    def amend(self, composed: Sequence[object], values: Mapping[str, str]) -> None:
+        """Give setters values, and have patches make of ``composed`` what kustomize builds."""
+        assert self.built
+        self.part.amend(composed, self.built.documents)
+        self.values, self.is_amended = values, True
+
+    def replace(self, reason: str) -> None:
+        """Have what kustomize builds stand for the part."""
+        assert self.built
+        self.part, self.built, self.is_amended = self.built.part(self.part.source, reason), None, False
 
 
 class Upstream:
@@ -80,34 +114,21 @@ class Upstream:
 
     def __init__(self, folder: Path, build: Build) -> None:
         self.sources, self.folder = Sources(Path("/")), os.path.relpath(folder.resolve(), "/")
-        self._text = cache(lambda place: build(Path("/", place)))
-        self._objects = cache(lambda place: objects_of(self._text(place), f"{self.sources.shown(place)} as built"))
+        self._build = build
+        self._taken: dict[tuple[str, str], Part] = {}
         leaves = use_cases.leaves(Sources(Path("/")), self.folder)
         self.folders = leaves or ([self.folder] if self._manifests(self.folder) else [])
-        self.begin()
 
-    def begin(self) -> None:
-        """Take nothing yet."""
-        self.notes: list[Note] = []
-        self._taken: dict[tuple[str, str], Part] = {}
-
-    def use_case(self, folder: str, path: str, fault: str = "", composed: Sequence[object] | None = None) -> UseCase:
-        """Take a use case; with a fault of the parts that it was made of, as it is built.
-
-        With the objects that its parts were ``composed`` to, patches make of these what kustomize builds.
-        """
+    def use_case(self, folder: str, path: str) -> UseCase:
+        """Take a use case as parts, or where a kustomization cannot be one as it is built."""
         if not kustomizations(self.sources, folder):
             return self._of_manifests(folder, path)
-        text, objects = self._text(folder), self._objects(folder)
+        built = self._built(folder)
+        objects = [*map(plain, built.documents)]
         try:
-            if fault:
-                raise _BeyondPartError(fault)
-            part = self._copy(folder, "Kustomization", is_leaf=True)
-            if composed is not None:
-                part.amend(composed, documents(source_of(proof.rewrite(text, "", _indicated), "")))
+            return UseCase(path, self._copy(folder, "Kustomization", is_leaf=True), objects, built)
         except _BeyondPartError as error:
-            part = self._of_text(folder, str(error))
-        return UseCase(path, part, objects)
+            return UseCase(path, built.part(folder, str(error)), objects)
 
     def original(self, problem: Problem, parts: Iterable[Part]) -> Problem:
         """Return a problem of a part by what was imported; by the folder alone where the part is written anew."""
@@ -119,15 +140,14 @@ class Upstream:
                 return problem._replace(file=self.sources.shown(part.source), line=0, column=0)
         return problem
 
-    def all_notes(self) -> list[Note]:
-        """Return the notes, with paths as they stand below the folder."""
-        notes = [*self.notes, *self._left()]
+    def below(self, notes: Iterable[Note]) -> list[Note]:
+        """Return notes with paths as they stand below the folder."""
         top = commonpath([self.folder, *map(dirname, self.sources.inputs)])
         paths = {f"/{self.folder}{end}": "" for end in ("/", ": ")}
         paths.setdefault(f"/{top}/", f"{relpath(top, self.folder)}/")
         return [note.with_paths(paths) for note in notes]
 
-    def _left(self) -> Iterator[Note]:
+    def left(self) -> Iterator[Note]:
         """Find files that were not read: they are in no use case, nor in what one builds on; a whole folder is one."""
         read = {*self.sources.inputs, *self._named()}
         above = {folder for path in read for folder in map(str, PurePosixPath(path).parents)}
@@ -162,13 +182,14 @@ class Upstream:
             own = [document for document in some if not is_local(document.root)]
             odd = [document.root for document in own if document.root and not _is_object(document.root)]
             if odd:
-                self.notes.append(Note(LOST, *_ODD, (odd[0].place,)))
+                part.notes.append(Note(LOST, *_ODD, (odd[0].place,)))
             elif own:
                 self._add(part, relpath(name, folder))
                 part.listed.append(listing(relpath(name, folder)))
                 objects += map(plain, own)
             else:
                 self.sources.inputs.pop(name)  # it lies beside the use cases
+        part.bind()
         return UseCase(path, part, objects)
 
     def _take(self, folder: str, kind: str) -> Part:
@@ -180,21 +201,13 @@ class Upstream:
             except _BeyondPartError as error:
                 if kind == "Component":
                     raise
-                self._taken[key] = self._of_text(folder, str(error))
+                self._taken[key] = self._built(folder).part(folder, str(error))
         return self._taken[key]
 
-    def _of_text(self, folder: str, reason: str) -> Part:
-        """Take what kustomize builds of a folder, which keeps no comments."""
-        todo = f"go on with the objects in {BUILT} of their bases; comments and setters are not in it"
-        self.notes.append(Note(LOST, _AS_BUILT, todo, (f"{self.sources.shown(folder)}: {reason}",)))
-        shown = f"{self.sources.shown(folder)} as built"
-        text = proof.rewrite(self._text(folder), shown, _indicated)
-        return Part(
-            folder,
-            files={BUILT: text},
-            documents={BUILT: documents(source_of(text, shown))},
-            listed=[listing(BUILT)] if text.strip() else [],
-        )
+    def _built(self, folder: str) -> Built:
+        shown = self.sources.shown(folder)
+        text = proof.rewrite(self._build(Path("/", folder)), f"{shown} as built", _indicated)
+        return Built(shown, text, documents(source_of(text, f"{shown} as built")))
 
     def _copy(self, folder: str, kind: str, *, is_leaf: bool = False) -> Part:
         file, *others = kustomizations(self.sources, folder) or [""]
@@ -216,6 +229,7 @@ class Upstream:
                     beyond.append((item.value, f"{key}: {error}"))
         lines = ((root.source.locate(node.start)[0], what) for node, what in beyond)
         part.beyond = [f"{self.sources.shown(file)}:{line}: {what}" for line, what in lines]
+        part.bind()
         return part
 
     def _keep(self, part: Part, key: str, item: Item, defaults: MappingNode | None) -> None:

@@ -14,14 +14,15 @@ from packyard.core.yaml.document import parse_text, source_of
 from packyard.core.yaml.node import Scalar
 from packyard.core.yaml.values import to_value
 from packyard.using.setters import fields
+from packyard.using.setters.definition import Setter
 from packyard.using.setters.kpt.tags import Pattern
 from packyard.using.setters.refusal import refusal
 from packyard.writing.authoring.import_ import difference, meaning
 from packyard.writing.source.compose import Composed
 
 
-def find(composed: Composed, built: Sequence[object]) -> dict[str, str]:
-    """Return the values of setters that differ from theirs, and that all their fields have in what is built."""
+def find(composed: Composed, built: Sequence[object]) -> dict[str, Setter]:
+    """Return setters with other values than theirs, which all their fields have in what is built."""
     known, objects = composed.definitions, dict(enumerate(map(mapping, built)))
     texts: dict[str, set[str | None]] = {}
     sources = (source_of(composed.files[file], file) for _, file in composed.objects)
@@ -40,7 +41,7 @@ def find(composed: Composed, built: Sequence[object]) -> dict[str, str]:
     only = {name: text for name, found in texts.items() if len(found) == 1 for text in found if text is not None}
     changed = [setter for name, setter in known.setters.items() if only.get(name, setter.value) != setter.value]
     setters = (setter for setter in changed if not setter.enum_values and not refusal(setter, [only[setter.name]]))
-    return {setter.name: only[setter.name] for setter in setters}
+    return {setter.name: setter._replace(value=only[setter.name]) for setter in setters}
 
 
 def _text(value: object, path: Sequence[Step]) -> str:

@@ -1,0 +1,49 @@
+"""How a definition is written into a Krmfile: the keywords of a setter as they are, and what kustomize 3.8.7 reads.
+
+io.k8s.cli.setters.N:
+  type: integer
+  x-k8s-cli: {setter: {name: N, value: "3"}}
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+
+from packyard.core.yaml.content import Text, Tree
+from packyard.using.setters.comment import REF_PREFIX, SETTER_PREFIX, SUBSTITUTION_PREFIX
+from packyard.using.setters.definition import Setter, Substitution
+
+_PREFIXES = {"setter": SETTER_PREFIX, "substitution": SUBSTITUTION_PREFIX}
+
+
+def entries(definition: Setter | Substitution, text: Callable[[str], Tree] = Text) -> dict[str, dict[str, Tree]]:
+    """Return the entry of a definition, by its key; ``text`` writes values."""
+    body: dict[str, Tree] = {"name": Text(definition.name)}
+    if isinstance(definition, Substitution):
+        refs = ((marker, f"{REF_PREFIX}{_PREFIXES[ref.kind]}{ref.name}") for marker, ref in definition.markers if ref)
+        values: list[Tree] = [{"marker": Text(marker), "ref": Text(ref)} for marker, ref in refs]
+        body |= {"pattern": text(definition.pattern), **({"values": values} if values else {})}
+        return {SUBSTITUTION_PREFIX + definition.name: {"x-k8s-cli": {"substitution": body}}}
+    body["value"] = text(definition.value)
+    if definition.values:
+        body["listValues"] = [*map(text, definition.values)]
+    if definition.enum_values:
+        body["enumValues"] = {key: text(value) for key, value in definition.enum_values.items()}
+    if definition.set_by:
+        body["setBy"] = Text(definition.set_by)
+    if definition.required:
+        body["required"] = "true"
+    keywords = {key: to_tree(value) for key, value in definition.schema.items()}
+    return {SETTER_PREFIX + definition.name: {**keywords, "x-k8s-cli": {"setter": body}}}
+
+
+def to_tree(value: object) -> Tree:
+    """Return JSON as it is written into a Krmfile."""
+    if isinstance(value, str):
+        return Text(value)
+    if isinstance(value, Mapping):
+        return {key: to_tree(value[key]) for key in sorted(value)}
+    if isinstance(value, list):
+        return [to_tree(item) for item in value]
+    return json.dumps(value)
