@@ -37,10 +37,10 @@ def test_a_fault_of_a_base_is_found_once_and_at_its_line(root: Path) -> None:
         "p/" + next(line for line in (root / "packyard.yaml").read_text().split("\n") if "prefix" in line).split()[1]
     )
     assert linted(root) == [
-        f"{CM}:3:1: warning: {NO_LABELS}: the objects of one run cannot be told from others [no-labels]",
+        f"{CM}:3:1: warning: {NO_LABELS}: the objects of one run cannot be told from others [no-labels] (add app.kubernetes.io/name to its labels)",
         f"  composed: {prefix}/one/config-map.yaml:3",
     ]
-    said = f"warning: {CM}:3:1: {NO_LABELS}: the objects of one run cannot be told from others [no-labels]\n"
+    said = f"warning: {CM}:3:1: {NO_LABELS}: the objects of one run cannot be told from others [no-labels] (add app.kubernetes.io/name to its labels)\n"
     assert built(root) == (0, said)
 
 
