@@ -1,7 +1,5 @@
 """Findings of a workspace: at the author's line, each once, also those of what does not compose; and build refuses."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest
@@ -185,7 +183,7 @@ useCases:
     assert said[0].startswith(f"bases/one/pod.yaml:8:12: warning: 'tools:1' {replaced}")
     assert said[1:] == [
         "packages/p/package.yaml:5: warning: useCases.one: no container of the base one mounts the volume 'storage' "
-        "[volume-never-mounted] (mount it there, or leave out the storage user-allocated-pvc)"
+        "[volume-never-mounted] (mount it there, or take storage: [none])"
     ]
     tiny.write(tmp_path / "packages/p/patches/pod.yaml", POD.replace("tools:1", "tools:2"))
     tiny.replace(tmp_path / "packages/p/package.yaml", "{base: one, ", "{base: one, patches: [patches/pod.yaml], ")

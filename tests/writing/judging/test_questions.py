@@ -1,7 +1,5 @@
 """`packyard test` says what lint says: its warnings, and of a whole workspace what all packages together can tell."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import tiny

@@ -1,7 +1,5 @@
 """One patch for the pods of every kind: composed, shipped as an option, and refused by file and line."""
 
-from __future__ import annotations
-
 from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
