@@ -6,8 +6,6 @@ compares what both had of the processors, without the time that they waited.
     bench.py RUNS FILES: the runs of each pair (15), and the files of a large tree (4,000)
 """
 
-from __future__ import annotations
-
 import os
 import resource
 import shlex

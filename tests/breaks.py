@@ -8,8 +8,6 @@ finds nothing, all of `make test`; and where that does not either, what the nigh
 break each run has to pass. No more than ``NIGHTLY`` breaks may be found by the nightly alone.
 """
 
-from __future__ import annotations
-
 import os
 import re
 import shlex

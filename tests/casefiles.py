@@ -17,8 +17,6 @@ of a line takes the line break away. ``-> TARGET`` is a symbolic link; ``before`
 below tests/. Folders without files are not written, as git has none.
 """
 
-from __future__ import annotations
-
 import re
 import shutil
 from collections.abc import Iterable

@@ -1,7 +1,5 @@
 """Fixtures that more than one room needs: the real programs, servers and data of ``real``."""
 
-from __future__ import annotations
-
 import fcntl
 import gc
 import json
@@ -220,7 +218,7 @@ def web_dir(shared_dir: Path) -> Path:
 
 
 @pytest.fixture(scope="session")
-def api_server(shared_dir: Path) -> Iterator[Api]:
+def api_server(shared_dir: Path) -> "Iterator[Api]":
     """kube-apiserver 1.34.4 on etcd with the definitions of custom resources; nothing there acts."""
     from controlplane.api import Api  # no other test needs its client
 
@@ -232,7 +230,7 @@ def api_server(shared_dir: Path) -> Iterator[Api]:
 
 
 @pytest.fixture(scope="session")
-def job_cluster(api_server: Api) -> Iterator[Api]:
+def job_cluster(api_server: "Api") -> "Iterator[Api]":
     """The same server with Kubernetes' own controllers and kwok."""
     real.pinned_program("kwok")
     with shared.use(api_server.folder / "jobs", "jobs"):
@@ -240,7 +238,7 @@ def job_cluster(api_server: Api) -> Iterator[Api]:
 
 
 @pytest.fixture(scope="session")
-def cluster(job_cluster: Api) -> Iterator[Api]:
+def cluster(job_cluster: "Api") -> "Iterator[Api]":
     """The same with the operators and Kueue."""
     for name in ("mpi-operator", "jobset", "lws", "trainer", "kueue"):
         real.pinned_program(name)

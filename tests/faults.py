@@ -1,7 +1,5 @@
 """Disks that fill up, and processes killed at work: what every command that writes has to come through."""
 
-from __future__ import annotations
-
 import errno
 import fcntl
 import gc

@@ -3,8 +3,6 @@
 python tests/hostiletrees.py     answers a line of JSON, [words, folder], with one: [exit code, stderr, seconds, MiB]
 """
 
-from __future__ import annotations
-
 import hashlib
 import json
 import os
@@ -20,8 +18,9 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import tiny
-from packyard.core.bundle import Manifest, build
 from packyard.core.bundle.archive import Member
+from packyard.core.bundle.bundle import build
+from packyard.core.bundle.manifest import Manifest
 from packyard.core.errors import InputError
 
 #: What one command may take: seconds of processor time, and MiB of memory.
@@ -141,8 +140,8 @@ KUSTOMIZATIONS = (
     "resources: [../two, ../two/.]",
     "resources: [cm.yaml, cm.yaml]",
     "resources: [cm.yaml]\ncomponents: [../one]",
-    "resources: [cm.yaml]\npatches: [{target: {kind: '(a|aa)+$'}, patch: '[{op: add, path: /data/b, value: c}]'}]",
-    "resources: [cm.yaml]\npatches: [{target: {kind: '['}, patch: '[{op: add, path: /data/b, value: c}]'}]",
+    "resources: [cm.yaml]\npatches: [{target: {kind: '(a|aa)+$'}, patch: '- {op: add, path: /data/b, value: c}'}]",
+    "resources: [cm.yaml]\npatches: [{target: {kind: '['}, patch: '- {op: add, path: /data/b, value: c}'}]",
     "resources: [cm.yaml]\npatches:\n- target: {kind: ConfigMap}\n  patch: |\n"
     + "".join(f"    - {{op: copy, from: /data, path: /data/c{n}}}\n" for n in range(40)),
     "resources: [cm.yaml]\npatches:\n- target: {kind: ConfigMap}\n  patch: |\n"

@@ -14,8 +14,6 @@ that was broken off goes on, or ends with a smaller COUNT. What survives is a te
 changes nothing. pytest loads this module as a plugin for the first and the last step.
 """
 
-from __future__ import annotations
-
 import ast
 import hashlib
 import json

@@ -7,8 +7,6 @@ test that starts a program by its name, or leaves it to a shell, finds nothing, 
     python3 tests/programs.py FOLDER [NAME …]    # makes such a folder, with further programs
 """
 
-from __future__ import annotations
-
 import os
 import shutil
 import sys

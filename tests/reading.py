@@ -1,7 +1,5 @@
 """What a use case's directory says, read by PyYAML alone: two of them are compared without packyard's own reader."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path

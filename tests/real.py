@@ -8,8 +8,6 @@ other there first, then on PATH. The fixtures of the same names are in ``conftes
 While tests run, PATH is the folder of ``programs``.
 """
 
-from __future__ import annotations
-
 import atexit
 import os
 import random

@@ -5,8 +5,6 @@ by a seed, packyard's version, so that an edit does not choose others: what is r
 others, as has PACKYARD_SEED=WORD; pytest prints it.
 """
 
-from __future__ import annotations
-
 import os
 from collections.abc import Callable, Hashable, Iterable, Iterator
 from hashlib import sha256

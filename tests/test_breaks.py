@@ -1,7 +1,5 @@
 """The breaks that `make breaks` makes: each still applies, names tests that are there, and each room has one."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable
 from pathlib import Path

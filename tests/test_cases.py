@@ -20,8 +20,6 @@ are for these cases:
     then                        what kustomize does next, and has to do alike in the files that packyard left
 """
 
-from __future__ import annotations
-
 import io
 import os
 import re

@@ -3,8 +3,6 @@
 And of the lock that `make venv` installs from: it has all that pyproject.toml asks for, with hashes.
 """
 
-from __future__ import annotations
-
 import re
 import tomllib
 from pathlib import PurePath

@@ -3,8 +3,6 @@
 The code is what this checkout has, wherever it is. The workspace has a base ``one`` and a package ``p``.
 """
 
-from __future__ import annotations
-
 import argparse
 import gc
 import io

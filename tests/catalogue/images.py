@@ -6,8 +6,6 @@ A tag may name another image tomorrow. Only a digest that the image's registry a
 answered for stays as it is, and is told. A tag that moves on purpose, latest say, is left alone.
 """
 
-from __future__ import annotations
-
 import re
 import sys
 from collections.abc import Mapping

@@ -1,7 +1,5 @@
 """The Pods that controllers will make of an object's pod templates, wherever these sit."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Iterator

@@ -3,8 +3,6 @@
 kustomize is that of the kubectl which comes as a wheel, so that this needs no other program.
 """
 
-from __future__ import annotations
-
 import subprocess
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Every object of an operator's kind, by the definitions of all its versions that packages are said to run with."""
 
-from __future__ import annotations
-
 from catalogue.usecases import Object, build_all, each_use_case, shipped
 from packyard.core.bundle.required import version_of
 from packyard.core.kubernetes import groups, operators, schemas

@@ -1,7 +1,5 @@
 """The option own-image: what runs in the image of IMAGE_VERSION runs in the user's, and nothing else changes."""
 
-from __future__ import annotations
-
 import json
 import re
 

@@ -3,8 +3,6 @@
 Why a subPath of a storage fails: `test_cluster` of the room workload has an export whose root is a group's.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Iterator
 

@@ -3,15 +3,13 @@
 ``@each_use_case`` and ``@each_package`` run a test for all there are, so that one added later is judged as well.
 """
 
-from __future__ import annotations
-
 import json
 import tempfile
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache, cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 import pytest
 import yaml
@@ -70,11 +68,11 @@ class Directory:
         """An example for everything that has to be set."""
         return _examples(self.setters)
 
-    def set(self, values: Mapping[str, str]) -> Directory:
+    def set(self, values: Mapping[str, str]) -> Self:
         """Return the directory as ``packyard set`` leaves it."""
         return replace(self, files={**self.files, **self.plan(values).files}) if values else self
 
-    def set_options(self, values: Mapping[str, str]) -> Directory:
+    def set_options(self, values: Mapping[str, str]) -> Self:
         """Return the directory beside options as ``packyard set`` leaves them."""
         planned = _plan(package_files(self.options_files), values)
         return replace(self, options_files={**self.options_files, **planned.files})

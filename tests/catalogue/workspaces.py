@@ -1,7 +1,5 @@
 """Copies of this repository's catalogue, to be changed."""
 
-from __future__ import annotations
-
 import shutil
 from pathlib import Path
 

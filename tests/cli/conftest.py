@@ -1,7 +1,5 @@
 """The user whom tests of the command line are: with folders of their own, and without a key, a channel or a proxy."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

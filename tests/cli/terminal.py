@@ -1,7 +1,5 @@
 """A command on a real terminal."""
 
-from __future__ import annotations
-
 import fcntl
 import os
 import pty

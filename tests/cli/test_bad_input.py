@@ -1,7 +1,5 @@
 """Bad input gets a clear error with its place and a hint, exit code 1 (wrong usage: 2), and nothing is written."""
 
-from __future__ import annotations
-
 import re
 import shutil
 import socket

@@ -1,7 +1,5 @@
 """`yank`, `publish --close`, `copy`, `search`, `fsck` and `fsck --repair`: what they print, and their exit codes."""
 
-from __future__ import annotations
-
 import json
 import re
 from pathlib import Path

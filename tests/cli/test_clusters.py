@@ -1,7 +1,5 @@
 """What verbs that meet a cluster share."""
 
-from __future__ import annotations
-
 import pytest
 
 from packyard.cli.running import clusters

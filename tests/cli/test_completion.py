@@ -1,7 +1,5 @@
 """Completion, in real shells."""
 
-from __future__ import annotations
-
 import os
 import re
 import sys

@@ -1,7 +1,5 @@
 """`packyard diff`: folders, files, versions and releases of a channel, as text and JSON."""
 
-from __future__ import annotations
-
 import json
 import shutil
 from pathlib import Path

@@ -1,7 +1,5 @@
 """How a command line finds DIR and the sources, from the working directory."""
 
-from __future__ import annotations
-
 import json
 import os
 import re

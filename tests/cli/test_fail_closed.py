@@ -1,7 +1,5 @@
 """What could go on with less than was meant stops instead, and says so: no key, no index, other bytes, no packages."""
 
-from __future__ import annotations
-
 import shutil
 from pathlib import Path
 

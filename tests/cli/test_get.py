@@ -1,7 +1,5 @@
 """`get`: from a channel, from what is remembered of it, and by a lock; it loads nothing of what makes bundles."""
 
-from __future__ import annotations
-
 import json
 import re
 import subprocess

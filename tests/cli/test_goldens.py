@@ -3,8 +3,6 @@
 PACKYARD_WRITE=1 writes the files; look at each line that differs before you commit it.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import re

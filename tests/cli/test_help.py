@@ -1,7 +1,5 @@
 """Help: one screen for users, a page for each verb, and one sentence for a verb that is called otherwise elsewhere."""
 
-from __future__ import annotations
-
 import re
 import subprocess
 

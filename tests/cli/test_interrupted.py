@@ -1,7 +1,5 @@
 """A command that is asked to end leaves no program, no worker, no draft and no temporary folder behind."""
 
-from __future__ import annotations
-
 import shutil
 import signal
 import subprocess

@@ -1,7 +1,5 @@
 """`keys` and `config`: what they print, ask and refuse."""
 
-from __future__ import annotations
-
 import base64
 import json
 import re

@@ -1,7 +1,5 @@
 """Libraries as their authors and users type: published, named by version and digest, offline."""
 
-from __future__ import annotations
-
 import json
 import re
 import shutil

@@ -1,7 +1,5 @@
 """The forms of findings, and what the exit code says."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """`packyard list`: the packages of a workspace and of a channel, all or with some facts."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

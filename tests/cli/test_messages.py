@@ -1,7 +1,5 @@
 """Messages: how many, in which form, and what to type after a refusal."""
 
-from __future__ import annotations
-
 import os
 import re
 from pathlib import Path

@@ -1,7 +1,5 @@
 """What authors mistype is refused with what to type next."""
 
-from __future__ import annotations
-
 import os
 import re
 from collections.abc import Callable

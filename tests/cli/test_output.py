@@ -1,7 +1,5 @@
 """Output on a terminal or a pipe: text for people is clean, JSON and diffs are exact, and one module prints."""
 
-from __future__ import annotations
-
 import json
 import os
 import subprocess

@@ -1,7 +1,5 @@
 """A use case of a package that is not here: fetched for one command, set by a values file, and gone afterwards."""
 
-from __future__ import annotations
-
 import json
 import subprocess
 from pathlib import Path

@@ -1,7 +1,5 @@
 """What a terminal shows of work that takes longer than a second; a pipe gets none of it."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

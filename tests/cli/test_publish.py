@@ -1,7 +1,5 @@
 """`packyard publish`: what it would do, what it did, in parts or at once; and what it refuses, before it writes."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """`.packyard.json`: where a package is from, and what `upgrade`, `diff` and `verify` do with that, hostile or not."""
 
-from __future__ import annotations
-
 import json
 import os
 import re

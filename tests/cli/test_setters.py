@@ -1,7 +1,5 @@
 """`packyard setters --set --output yaml` prints the user's values, in the format that `set --values` reads."""
 
-from __future__ import annotations
-
 import json
 import subprocess
 from pathlib import Path

@@ -1,7 +1,5 @@
 """`packyard show`: what a package is, before it is fetched, from the catalogue and from a channel."""
 
-from __future__ import annotations
-
 import json
 import shlex
 from pathlib import Path
@@ -9,8 +7,9 @@ from pathlib import Path
 import pytest
 
 import tiny
-from packyard.core.bundle import Manifest, build
 from packyard.core.bundle.archive import Member
+from packyard.core.bundle.bundle import build
+from packyard.core.bundle.manifest import Manifest
 from packyard.sharing.stores.directory import DirectoryStore
 from sharing.examples import publish
 from tiny import done

@@ -1,7 +1,5 @@
 """Standard streams that are full, closed or missing: a message and exit code 1, or nothing, but no traceback."""
 
-from __future__ import annotations
-
 import shlex
 import subprocess
 from pathlib import Path

@@ -1,7 +1,5 @@
 """A name that is not there: those that were probably meant, and none rather than a wrong one."""
 
-from __future__ import annotations
-
 import errno
 import os
 import re

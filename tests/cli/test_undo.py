@@ -1,7 +1,5 @@
 """`packyard undo` after every command that changes files, repeatedly, and never over a later change."""
 
-from __future__ import annotations
-
 import json
 import re
 import shutil

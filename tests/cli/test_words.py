@@ -1,7 +1,5 @@
 """Command lines for every verb, random ones too: they work, or are refused with a message; none is a bug."""
 
-from __future__ import annotations
-
 import os
 import random
 import shutil

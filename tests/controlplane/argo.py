@@ -1,7 +1,5 @@
 """Argo's controller, the real one, for the Workflows of one namespace."""
 
-from __future__ import annotations
-
 import json
 import os
 import subprocess

@@ -3,8 +3,6 @@
 A pod whose annotation changes goes on to its new fate, such as from ``run`` to ``fail``.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator, Mapping
 

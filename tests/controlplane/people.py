@@ -1,7 +1,5 @@
 """Users of the control plane other than its administrator, and what each of them asked of it."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator
 from dataclasses import replace

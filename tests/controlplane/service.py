@@ -7,8 +7,6 @@ mpi-operator, the controllers of JobSets, LeaderWorkerSets and TrainJobs, and Ku
 What listens does so on 127.0.0.1, and what is written is written to FOLDER.
 """
 
-from __future__ import annotations
-
 import base64
 import json
 import os

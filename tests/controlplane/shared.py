@@ -4,8 +4,6 @@ Whoever uses it holds a shared lock on ``FOLDER/users``, which the kernel takes 
 waits for that lock to be free of others, and stops. It has a session of its own: ^C reaches the tests, not the service.
 """
 
-from __future__ import annotations
-
 import fcntl
 import os
 import sys

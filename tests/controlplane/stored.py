@@ -1,7 +1,5 @@
 """What objects of a cluster say of themselves, and a volume for a claim."""
 
-from __future__ import annotations
-
 from controlplane.api import Object
 
 

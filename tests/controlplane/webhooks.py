@@ -1,7 +1,5 @@
 """An admission webhook of a test, for what is created or changed in one namespace."""
 
-from __future__ import annotations
-
 import base64
 import json
 import secrets

@@ -1,7 +1,5 @@
 """The command that installs an extra can be typed as it is, and never takes a package from an index."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 

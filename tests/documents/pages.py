@@ -8,8 +8,6 @@ A page is one session in one folder, begun by ``<!-- in an empty folder -->`` or
   sources has to hold what is shown.
 """
 
-from __future__ import annotations
-
 import re
 from dataclasses import dataclass
 from pathlib import Path

@@ -1,7 +1,5 @@
 """What `make docs` draws into docs/generated/terminal.svg: commands as a terminal of 80 columns shows them."""
 
-from __future__ import annotations
-
 import io
 import os
 import re

@@ -3,8 +3,6 @@
 Both are made from what the verbs declare: `tests/documents/test_json.py` holds the page to it, and runs the verbs.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from importlib import import_module
 

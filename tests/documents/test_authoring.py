@@ -1,7 +1,5 @@
 """The table of every field against the code that reads them."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Every command of README, CONTRIBUTING and docs/ runs, and what the pages show is seen again."""
 
-from __future__ import annotations
-
 import os
 import re
 import shutil

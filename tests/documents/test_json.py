@@ -1,7 +1,5 @@
 """The reference has every verb; what each prints with ``-o json`` is what it declares, and what the table says."""
 
-from __future__ import annotations
-
 import json
 import re
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Every link of every Markdown file leads to a file of the repository, and to a heading that is there."""
 
-from __future__ import annotations
-
 import re
 import subprocess
 

@@ -1,7 +1,5 @@
 """The recipes for CI fit the schemas of their systems, and their steps publish a tag, signed, with its commit."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

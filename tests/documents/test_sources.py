@@ -1,7 +1,5 @@
 """packyard is on no package index: nothing of the repository installs it by a name that anybody could register."""
 
-from __future__ import annotations
-
 import re
 
 import real

@@ -1,7 +1,5 @@
 """Write an adapter of random weights for a model, as PEFT lays it out: ``make_adapter.py MODEL FOLDER``."""
 
-from __future__ import annotations
-
 import json
 import sys
 from pathlib import Path

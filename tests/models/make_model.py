@@ -3,8 +3,6 @@
 It is a Qwen3 with a tokenizer of bytes that learned a few words, and a chat template that marks what an assistant says.
 """
 
-from __future__ import annotations
-
 import sys
 
 import torch

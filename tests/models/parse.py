@@ -3,8 +3,6 @@
 Prints the names of all arguments, and ends with what the parser says of the first line that it refuses.
 """
 
-from __future__ import annotations
-
 import argparse
 import json
 import sys

@@ -1,7 +1,5 @@
 """Pods of llm-serving whose image has vLLM itself, on processors."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Mapping

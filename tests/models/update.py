@@ -5,8 +5,6 @@ whose wheel is only read. Of a wheel for processors the requirements are taken a
 ask for a build that PyPI does not have, and the same version from there does.
 """
 
-from __future__ import annotations
-
 import json
 import re
 import subprocess

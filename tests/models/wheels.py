@@ -4,8 +4,6 @@ Of a server these are its arguments, its variables, the paths of its routes and 
 the fields of the classes that configure a run. ``facts/`` keeps them, with the versions and dates that they are from.
 """
 
-from __future__ import annotations
-
 import ast
 import re
 import zipfile

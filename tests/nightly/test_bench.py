@@ -1,7 +1,5 @@
 """`make bench` goes through: what it measures moves with the sources, and nobody else runs it."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

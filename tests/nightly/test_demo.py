@@ -1,7 +1,5 @@
 """What `make demo` runs, in a copy of the checkout and with nothing else than packyard and Python."""
 
-from __future__ import annotations
-
 import os
 import shutil
 import subprocess

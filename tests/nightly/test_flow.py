@@ -1,7 +1,5 @@
 """What users of the published packages do, word for word, with public tools; and the same with packyard's own."""
 
-from __future__ import annotations
-
 import json
 import os
 import subprocess

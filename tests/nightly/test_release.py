@@ -5,8 +5,6 @@ installed, with each extra, and all that authors do, which `make bare` does with
 that is not installed is skipped, as few machines have them all.
 """
 
-from __future__ import annotations
-
 import hashlib
 import json
 import os

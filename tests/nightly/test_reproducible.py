@@ -1,7 +1,5 @@
 """The same sources give the same tar, to the last byte, whoever builds it wherever and whenever."""
 
-from __future__ import annotations
-
 import json
 import os
 import random

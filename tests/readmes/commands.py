@@ -7,8 +7,6 @@ kustomize build pvc | kubectl apply -n ml -f -
 ```
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass

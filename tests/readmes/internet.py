@@ -3,8 +3,6 @@
 What it has is given by URL; anything else it answers with 404. What is uploaded is kept.
 """
 
-from __future__ import annotations
-
 import ssl
 import subprocess
 from collections.abc import Mapping

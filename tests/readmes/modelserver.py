@@ -4,8 +4,6 @@
 pixels, and tells of 1000 classes the one whose number is the first pixel's first value the likeliest.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator
 from contextlib import AbstractContextManager

@@ -3,8 +3,6 @@
 Its answers repeat the question.
 """
 
-from __future__ import annotations
-
 import argparse
 import json
 from collections.abc import Sequence

@@ -1,7 +1,5 @@
 """A reader of a README, who types its commands into a shell, one after the other, with the real programs."""
 
-from __future__ import annotations
-
 import os
 import re
 import signal

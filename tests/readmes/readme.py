@@ -1,7 +1,5 @@
 """The README of a package as it is published: its blocks of commands, and what its sentences name."""
 
-from __future__ import annotations
-
 import re
 import tarfile
 from collections.abc import Iterator

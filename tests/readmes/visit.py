@@ -3,8 +3,6 @@
 What the cluster shows is held against what the reader is told to look for.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 from contextlib import ExitStack

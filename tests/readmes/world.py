@@ -4,8 +4,6 @@ Pods only pretend to run. What each is said to have printed is a line with its o
 of a server reaches a real one.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager

@@ -1,7 +1,5 @@
 """A real control plane, and packages of the catalogue that are untarred, for verbs that meet a cluster."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Callable
 from pathlib import Path

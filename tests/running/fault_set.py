@@ -4,8 +4,6 @@ Of a fault ``before`` is what is said before anything is applied: by the doctor,
 what `status` says of a run that was applied all the same. Both are patterns; an empty one asks for nothing.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import KW_ONLY, dataclass

@@ -1,7 +1,5 @@
 """Workloads of each kind whose pods have a fate, and runs of them, as `deploy` makes them."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from types import SimpleNamespace
 from typing import Any

@@ -1,7 +1,5 @@
 """What tests of the doctor share: operators as Deployments, and small objects whose pods ``restricted`` admits."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

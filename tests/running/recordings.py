@@ -7,8 +7,6 @@
 `test_fault_set` writes them where PACKYARD_RECORD=1, with one name for all namespaces.
 """
 
-from __future__ import annotations
-
 import base64
 import gzip
 import hashlib

@@ -1,7 +1,5 @@
 """What a cluster, a namespace and a run are like when a fault is met: `fault_set` says which."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager, nullcontext

@@ -4,8 +4,6 @@ It is copied to a folder of PATH, and knows the calls that our verbs make. What 
 is all that a pod does.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import sys

@@ -4,8 +4,6 @@ A message ends a command where prose goes on, which nothing marks: what is typed
 understood, and it has to hold every flag.
 """
 
-from __future__ import annotations
-
 import ast
 import re
 import shlex

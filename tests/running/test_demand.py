@@ -1,7 +1,5 @@
 """How many pods each kind of workload has at once."""
 
-from __future__ import annotations
-
 import pytest
 
 from packyard.running.doctor import demand

@@ -1,7 +1,5 @@
 """Deploying on a real control plane: what is there afterwards, and whose it is; what is refused, and why."""
 
-from __future__ import annotations
-
 import os
 import re
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """Deploying and undeploying where something goes wrong midway: what is said and left; a second try completes."""
 
-from __future__ import annotations
-
 import json
 import os
 import re

@@ -1,7 +1,5 @@
 """What a cluster says may be anything: the doctor and `status` judge it all the same, or refuse it in our words."""
 
-from __future__ import annotations
-
 import copy
 import random
 from contextlib import suppress

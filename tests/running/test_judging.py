@@ -1,7 +1,5 @@
 """What is said of a run whose objects and pods are these: cases that no control plane shows at will."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

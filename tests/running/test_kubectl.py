@@ -1,7 +1,5 @@
 """What one call of kubectl gives, by programs in its place."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

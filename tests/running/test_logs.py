@@ -1,7 +1,5 @@
 """`packyard logs` on a real control plane, whose nodes give out what each test says that pods have printed."""
 
-from __future__ import annotations
-
 import os
 import signal
 from datetime import UTC, datetime

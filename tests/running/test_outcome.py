@@ -1,7 +1,5 @@
 """How workloads end, and how far a change of one is, by what they say of themselves."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

@@ -1,7 +1,5 @@
 """Where the results of a run are."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

@@ -1,7 +1,5 @@
 """Roles of workloads, and the pods that belong to them, as controllers label them."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from packyard.running.runs import roles, workloads

@@ -1,7 +1,5 @@
 """What a container is to find, as its variables and its mounts say, and how its pod looks for that."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import tempfile

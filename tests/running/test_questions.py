@@ -1,7 +1,5 @@
 """What the doctor makes of facts of a cluster; a real one is asked by `test_fault_set`, and recorded there."""
 
-from __future__ import annotations
-
 import json
 import os
 from collections.abc import Mapping, Sequence

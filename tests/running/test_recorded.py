@@ -1,7 +1,5 @@
 """What is said of clusters with a fault, judged without one: kubectl answers what was recorded."""
 
-from __future__ import annotations
-
 import re
 
 import pytest

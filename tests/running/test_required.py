@@ -1,7 +1,5 @@
 """What authors say that a cluster must have: packyard.json, README, `show` and `doctor` say it."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """How results are copied: by a pod of the run's own image and user, which the server admits and kubectl reads."""
 
-from __future__ import annotations
-
 import json
 import shlex
 from typing import Any

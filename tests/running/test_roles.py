@@ -1,7 +1,5 @@
 """The Role of docs/operating.md: in step with the catalogue, and enough for all that users do with runs."""
 
-from __future__ import annotations
-
 import re
 import signal
 import subprocess

@@ -1,7 +1,5 @@
 """Every command that messages of runs suggest is one that packyard or kubectl understands."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path

@@ -1,7 +1,5 @@
 """What is wrong with pods, in words, where no fault of `fault_set` shows it."""
 
-from __future__ import annotations
-
 import pytest
 
 from packyard.running.runs import trouble

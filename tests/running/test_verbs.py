@@ -1,7 +1,5 @@
 """Verbs of clusters as users type them, with a kubectl that keeps objects in a file."""
 
-from __future__ import annotations
-
 import json
 import re
 import shlex

@@ -1,7 +1,5 @@
 """A user's walk on a cluster of Kubernetes alone: a plain Job, from nothing to nothing."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

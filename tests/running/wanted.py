@@ -1,7 +1,5 @@
 """Small objects to deploy as runs, ready as `prepare` returns them."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 

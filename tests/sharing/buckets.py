@@ -1,7 +1,5 @@
 """Real servers of buckets, of web pages and of faults, each started for as long as a block runs."""
 
-from __future__ import annotations
-
 import base64
 import contextlib
 import hashlib

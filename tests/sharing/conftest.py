@@ -1,7 +1,5 @@
 """Real registries, servers of buckets and the like, one of each kind for all tests of a process."""
 
-from __future__ import annotations
-
 import os
 import ssl
 import subprocess

@@ -4,8 +4,6 @@ A case begins with a good channel of three bundles, and spoils it. What is in a 
 are never forged together: whatever verifies is one of the three.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import random

@@ -1,7 +1,5 @@
 """A registry of our own, in memory, with what registries do in the world: each quirk is a field."""
 
-from __future__ import annotations
-
 import json
 import re
 import threading

@@ -4,8 +4,6 @@ Fulcio gives who has a token of our issuer a certificate, which a log of certifi
 into a log that has no other. Its keys are new for each service.
 """
 
-from __future__ import annotations
-
 import base64
 import hashlib
 import json

@@ -1,7 +1,5 @@
 """Real registries, each started for as long as a block runs, and the clients that others read them with."""
 
-from __future__ import annotations
-
 import uuid
 from collections.abc import Iterator
 from contextlib import contextmanager

@@ -1,7 +1,5 @@
 """Web servers that answer whatever a test wants, however slowly, and without end."""
 
-from __future__ import annotations
-
 import contextlib
 import itertools
 import re

@@ -5,20 +5,14 @@ class TestDirectoryStore(StoreContract):
     def store(self, tmp_path: Path) -> Store: ...
 """
 
-from __future__ import annotations
-
 from concurrent.futures import ThreadPoolExecutor
-from typing import TYPE_CHECKING
 
 import pytest
 
 from packyard.core.digest import Digest
 from packyard.core.errors import ConflictError, InputError
 from packyard.core.files.regular import LIMIT
-from packyard.sharing.stores.store import MissingStoreError, NotFoundError, TooLongError
-
-if TYPE_CHECKING:
-    from packyard.sharing.stores.store import Store
+from packyard.sharing.stores.store import MissingStoreError, NotFoundError, Store, TooLongError
 
 BAD_KEYS = ["", "/a", "a/", "a//b", "../a", "a/../b", "a/./b", ".a", "a/.b", "a\\b", "a\nb", "a b", "a\0", "é", "a\n"]
 

@@ -1,7 +1,5 @@
 """Who may read a channel, and go on from it: what was remembered, who signed it, and who publishes there."""
 
-from __future__ import annotations
-
 import shutil
 from collections.abc import Callable
 from dataclasses import replace

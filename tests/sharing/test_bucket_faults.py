@@ -1,7 +1,5 @@
 """Servers of buckets that fail, and networks that do: each call ends in time, with a message, and shows no secret."""
 
-from __future__ import annotations
-
 import contextlib
 import re
 import ssl

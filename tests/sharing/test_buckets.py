@@ -1,7 +1,5 @@
 """Stores in buckets, on real servers: the contract of all stores, what each server promises, and its errors."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """A second reader, written from docs/channel-format.md alone, and what it reads of channels that packyard wrote."""
 
-from __future__ import annotations
-
 import base64
 import hashlib
 import json

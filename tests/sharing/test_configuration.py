@@ -1,7 +1,5 @@
 """The user's configuration: what it says, where, and what is wrong with it."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 

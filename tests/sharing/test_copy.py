@@ -1,7 +1,5 @@
 """Copying a channel: the same bytes in another channel, all or some, again and again."""
 
-from __future__ import annotations
-
 import shutil
 from functools import partial
 from pathlib import Path

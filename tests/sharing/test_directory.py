@@ -1,7 +1,5 @@
 """The store in a directory: the contract of all stores, and faults of file systems."""
 
-from __future__ import annotations
-
 import errno
 import itertools
 import os

@@ -1,7 +1,5 @@
 """Signed statements: what is signed, and every attack by its name."""
 
-from __future__ import annotations
-
 import base64
 import json
 from typing import Any

@@ -1,7 +1,5 @@
 """Fetching: from a name to verified bytes, or an error that says what is wrong."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """Looking for what is wrong with the files of a channel, and listing again what is sound."""
 
-from __future__ import annotations
-
 import re
 import shutil
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """What is withdrawn: versions are yanked with a reason, or removed for ever as a policy says; and all are told."""
 
-from __future__ import annotations
-
 import os
 import re
 from functools import partial

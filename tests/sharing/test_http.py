@@ -1,7 +1,5 @@
 """Requests to servers that harm, each of which ends at a bound with a message; and the channel that a server serves."""
 
-from __future__ import annotations
-
 import base64
 import gzip
 import itertools

@@ -1,7 +1,5 @@
 """A publisher who is an identity: what it signs is trusted as its issuer names it, and nothing else is."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from functools import partial
 from pathlib import Path

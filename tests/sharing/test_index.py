@@ -1,7 +1,5 @@
 """What a channel says it holds: order, conflicts, the latest version, and updates that lose nothing."""
 
-from __future__ import annotations
-
 import json
 import random
 import re

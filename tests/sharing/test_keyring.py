@@ -1,7 +1,5 @@
 """The folder with keys: who can read them, and whom a user trusts for a channel."""
 
-from __future__ import annotations
-
 import errno
 import os
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Keys: PEM files that openssl reads and writes, and what is refused."""
 
-from __future__ import annotations
-
 import hashlib
 import subprocess
 from itertools import count

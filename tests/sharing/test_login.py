@@ -1,7 +1,5 @@
 """Where the credentials for a registry come from, how it learns who we are, and who else does not."""
 
-from __future__ import annotations
-
 import base64
 import json
 from collections.abc import Iterable

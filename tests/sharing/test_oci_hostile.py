@@ -1,7 +1,5 @@
 """Registries that harm: each is refused with a reason, soon, and nothing wrong is returned."""
 
-from __future__ import annotations
-
 import itertools
 import json
 from collections.abc import Callable, Iterable

@@ -1,7 +1,5 @@
 """Publishing: nothing published changes, whatever is listed exists, and an interrupted publish can be completed."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """A channel in a registry: a package is a repository, a version a tag, what is known of it refers to it."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator
 from contextlib import suppress

@@ -1,7 +1,5 @@
 """Keys by URI: a file, PKCS#11 as SoftHSM has it, AWS KMS as moto's server answers."""
 
-from __future__ import annotations
-
 import hashlib
 import os
 import subprocess

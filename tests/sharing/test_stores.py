@@ -1,7 +1,5 @@
 """Which store an address opens."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 from pathlib import Path

@@ -5,8 +5,6 @@
 Of their 15 MB the table keeps what `structural` does. Equal parts are written once.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import subprocess

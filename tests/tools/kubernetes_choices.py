@@ -3,8 +3,6 @@
 The API server publishes them in OpenAPI v3 alone; a test compares what is read here with what a real one says.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Mapping
 

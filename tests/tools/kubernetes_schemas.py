@@ -9,8 +9,6 @@ and extensions. Which words a field takes, where these are few, the schemas do n
 version: `kubernetes_choices`. What else a server refuses is in `kubernetes_rules.yaml`.
 """
 
-from __future__ import annotations
-
 import json
 import re
 import sys

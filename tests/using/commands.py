@@ -1,7 +1,5 @@
 """Command lines that are run in a folder: refused ones leave every byte."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import reading

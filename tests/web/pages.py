@@ -1,7 +1,5 @@
 """Channels to write pages for, and what a page is made of, as a browser reads it."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Mapping
 from html.parser import HTMLParser

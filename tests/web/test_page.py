@@ -1,7 +1,5 @@
 """The page of a channel without a browser: what it shows and loads, what packages can do to it, what is refused."""
 
-from __future__ import annotations
-
 import http.client
 import json
 from pathlib import Path

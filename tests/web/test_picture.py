@@ -1,7 +1,5 @@
 """The picture of a use case's objects: what it finds between them, and how it draws whatever it is given."""
 
-from __future__ import annotations
-
 from itertools import combinations, pairwise
 from typing import Any
 from xml.etree import ElementTree

@@ -3,8 +3,6 @@
 Nobody on this machine is the user, nor any of the groups: all that the processes know of them has to come from the pod.
 """
 
-from __future__ import annotations
-
 import base64
 from collections.abc import Sequence
 

@@ -1,7 +1,5 @@
 """The pods that controllers make of workloads, and what else they add to the namespace."""
 
-from __future__ import annotations
-
 import base64
 import subprocess
 import tempfile

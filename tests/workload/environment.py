@@ -3,8 +3,6 @@
 command: [echo, $(DIR), $$(DIR), $(NONE)]   with DIR=/data runs   echo /data '$(DIR)' '$(NONE)'
 """
 
-from __future__ import annotations
-
 import base64
 import re
 from collections.abc import Mapping, Sequence

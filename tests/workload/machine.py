@@ -9,8 +9,6 @@ users, NetworkPolicies and restarts are left to the API server and the tests tha
 process that started it, even one that is killed.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import shlex
@@ -21,7 +19,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 import tiny
 from real import program
@@ -157,7 +155,7 @@ class Machine:
         self.hold = False  # whether stand-ins that are started from now on stay until they are killed or released
         self._servers: list[subprocess.Popen[bytes]] = []
 
-    def __enter__(self) -> Machine:
+    def __enter__(self) -> Self:
         self._network = Network("node")
         self._network.ip("link add pods type bridge", "addr add 10.0.0.1/16 dev pods", "link set pods up")
         return self

@@ -1,7 +1,5 @@
 """A small model, whole: what programs read of a language model before they load it."""
 
-from __future__ import annotations
-
 import json
 import math
 from collections.abc import Mapping, Sequence

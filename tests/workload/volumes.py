@@ -1,7 +1,5 @@
 """A pod's volumes as folders of this machine, with the owners and modes that a kubelet gives them."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Iterator, Sequence
 from pathlib import Path

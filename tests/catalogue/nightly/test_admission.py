@@ -4,8 +4,6 @@ The server validates strictly and stores nothing (dry run). It looks into MPIJob
 definition goes, so each pod template is also tried as the Pod that a controller would make of it.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from functools import cache

@@ -4,8 +4,6 @@ Its controller is the real one. There is no node: the test ends each pod, and re
 program does, by the account of the pod.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import replace
 from datetime import UTC, datetime

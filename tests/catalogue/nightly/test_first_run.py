@@ -1,7 +1,5 @@
 """The first run of the MNIST package fits the only node of a laptop's cluster, with no value set."""
 
-from __future__ import annotations
-
 import pytest
 
 from catalogue.usecases import PACKAGES, level, shipped

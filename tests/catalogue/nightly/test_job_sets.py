@@ -5,8 +5,6 @@ So are those that Kubeflow Trainer makes of TrainJobs.
 No scheduler takes the pods, so that they stay until a test says, as a kubelet would, what became of them.
 """
 
-from __future__ import annotations
-
 import json
 import subprocess
 from collections.abc import Iterator

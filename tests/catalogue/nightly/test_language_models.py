@@ -1,7 +1,5 @@
 """What users may add to servers of language models, at work in a cluster: GPUs by claims, autoscaling, who is asked."""
 
-from __future__ import annotations
-
 import pytest
 
 from catalogue.nightly.test_runs import apply, of_kind, provide

@@ -4,8 +4,6 @@ A row that says "parameter" names a setter, which changes what is applied in eve
 is a name that `packyard set` answers with where it went.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from pathlib import Path

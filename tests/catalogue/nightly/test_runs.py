@@ -4,8 +4,6 @@ Controllers, scheduler, mpi-operator and those of JobSets and TrainJobs are the 
 run the pods, so that pods of Jobs succeed at once and all others become ready. Nothing here acts on a Workflow.
 """
 
-from __future__ import annotations
-
 import re
 import secrets
 from collections.abc import Callable, Iterator, Sequence

@@ -1,7 +1,5 @@
 """`cfg set` and `cfg list-setters` on the command line, beside the real 3.8.7: exit codes, errors, files."""
 
-from __future__ import annotations
-
 import re
 import shlex
 import shutil

@@ -1,7 +1,5 @@
 """Packing gives the same bytes everywhere; unpacking writes all files or none."""
 
-from __future__ import annotations
-
 import errno
 import os
 import stat

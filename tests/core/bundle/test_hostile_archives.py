@@ -1,7 +1,5 @@
 """Hostile and damaged archives: each is refused as a whole, and nothing is written."""
 
-from __future__ import annotations
-
 import gzip
 import io
 import tarfile

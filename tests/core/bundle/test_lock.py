@@ -1,7 +1,5 @@
 """packyard.lock: written and read again, and refused where it cannot be a lock."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

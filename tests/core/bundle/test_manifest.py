@@ -1,7 +1,5 @@
 """packyard.json: the same bytes for the same content, nothing lost when it is read, and every differing file named."""
 
-from __future__ import annotations
-
 import json
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Hostile JSON is refused: what would do harm when it is read, kept or written again."""
 
-from __future__ import annotations
-
 import json
 
 import pytest

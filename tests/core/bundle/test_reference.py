@@ -1,7 +1,5 @@
 """Names and versions of bundles, and the order of versions."""
 
-from __future__ import annotations
-
 import random
 
 import pytest

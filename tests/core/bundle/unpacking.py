@@ -1,7 +1,5 @@
 """Bundles read and unpacked without a manifest."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from unittest import mock
 

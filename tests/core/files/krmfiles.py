@@ -1,7 +1,5 @@
 """The Krmfile, and the package, that most tests of setters need: one setter, and nothing else."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from packyard.using.setting import set_values

@@ -1,7 +1,5 @@
 """Files and folders that appear whole, with the modes and the durability that their writers ask for."""
 
-from __future__ import annotations
-
 import os
 import stat
 from pathlib import Path

@@ -1,7 +1,5 @@
 """After a failed write every file is whole, and the next command finishes the change; sets at once lose no edit."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """Files that are exchanged under a lock: one of many wins, whoever is killed, and wherever."""
 
-from __future__ import annotations
-
 import errno
 import fcntl
 import itertools

@@ -4,8 +4,6 @@ On files of every kind, and with an edit of somebody's between the kill and the 
 sample of the places; all of them with PACKYARD_FUZZ, as in `make fuzz`.
 """
 
-from __future__ import annotations
-
 import ctypes
 import errno
 import os
@@ -64,7 +62,7 @@ class Case:
     def content(self) -> dict[str, bytes]:
         return {name: file.read_bytes() for name, file in self.files().items()}
 
-    def run(self, command: Callable[[Case], object], faulty: Faulty | None = None) -> Outcome:
+    def run(self, command: Callable[["Case"], object], faulty: Faulty | None = None) -> Outcome:
         def entered() -> None:
             self.enter()
             command(self)

@@ -1,7 +1,5 @@
 """The git revision of sources: what it is, what differs from it, and going back to it."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 from collections.abc import Callable

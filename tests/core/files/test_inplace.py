@@ -1,7 +1,5 @@
 """A changed file keeps its owner, mode, attributes and hard links; some files can only be written through."""
 
-from __future__ import annotations
-
 import os
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """One writer at a time: writers of a folder, of those above and of those below wait for each other."""
 
-from __future__ import annotations
-
 import errno
 import fcntl
 import os

@@ -1,7 +1,5 @@
 """After a crash the next command finishes the change, but for files that were edited, which it names."""
 
-from __future__ import annotations
-
 import os
 import re
 import shlex

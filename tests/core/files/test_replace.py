@@ -1,7 +1,5 @@
 """Files that somebody changes meanwhile, or that cannot be changed: the command changes all files or none."""
 
-from __future__ import annotations
-
 import os
 import signal
 from collections.abc import Callable

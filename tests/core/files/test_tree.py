@@ -1,7 +1,5 @@
 """A folder's files: which are found, and that no link or path leads out of the root."""
 
-from __future__ import annotations
-
 import os
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """The step log that undo reads: of one package, after a change that was refused or killed, and damaged."""
 
-from __future__ import annotations
-
 import json
 import os
 from pathlib import Path

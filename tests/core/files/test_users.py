@@ -1,7 +1,5 @@
 """Users without a name, a home or rights: commands work, or their errors name the file."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Callable
 from importlib import import_module

@@ -1,7 +1,5 @@
 """Objects as YAML, with all that a pod may need, and reading them."""
 
-from __future__ import annotations
-
 import textwrap
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The types of fields and merge keys of built-in kinds; what `packyard set` loads of this room."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 from pathlib import Path

@@ -1,7 +1,5 @@
 """API groups: which kinds need a definition."""
 
-from __future__ import annotations
-
 import pytest
 
 from packyard.core.kubernetes.groups import definitions

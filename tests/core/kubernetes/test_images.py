@@ -1,7 +1,5 @@
 """References to images, and where objects have them."""
 
-from __future__ import annotations
-
 import pytest
 
 from core.kubernetes.kubernetes_objects import objects

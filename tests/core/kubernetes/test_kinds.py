@@ -1,7 +1,5 @@
 """Kinds by their API group: a Service of another group is no Service, nor is any other kind that is named alike."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """The table of operators: what it says of versions and commands is what tests run and READMEs say."""
 
-from __future__ import annotations
-
 import pytest
 
 from packyard.core.bundle.required import version_of

@@ -1,7 +1,5 @@
 """Which names of setters keep their values out of records and messages."""
 
-from __future__ import annotations
-
 import pytest
 
 from packyard.core.kubernetes.plain_secrets import is_withheld

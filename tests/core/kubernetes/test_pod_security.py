@@ -1,7 +1,5 @@
 """The Pod Security level that admits pods, and what the next stricter level objects to."""
 
-from __future__ import annotations
-
 import pytest
 
 from core.kubernetes.kubernetes_objects import HARDENED, objects

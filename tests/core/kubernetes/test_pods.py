@@ -1,7 +1,5 @@
 """Where pods stand: the same in plain values and in nodes, and wherever the schemas of a kind have them."""
 
-from __future__ import annotations
-
 import json
 from textwrap import indent
 from typing import Any

@@ -1,7 +1,5 @@
 """Kubernetes quantities: read exactly, and as kubectl reads them."""
 
-from __future__ import annotations
-
 import subprocess
 from fractions import Fraction
 from pathlib import Path

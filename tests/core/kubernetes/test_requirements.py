@@ -1,7 +1,5 @@
 """What a use case asks of its cluster, read off its objects."""
 
-from __future__ import annotations
-
 import re
 
 import pytest

@@ -1,7 +1,5 @@
 """The schemas themselves: that they are what the operators' modules say, and which versions there are."""
 
-from __future__ import annotations
-
 import pytest
 
 import real

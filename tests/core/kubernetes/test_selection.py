@@ -1,7 +1,5 @@
 """Selectors, affinity to nodes and taints, as Kubernetes' documentation has them."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

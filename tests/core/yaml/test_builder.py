@@ -1,7 +1,5 @@
 """Spans, beside those of a parser that shares no code with ours: tree-sitter's."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator
 from pathlib import Path

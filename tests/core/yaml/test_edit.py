@@ -1,7 +1,5 @@
 """Block scalars keep their style, header and indentation, and the real program reads from them what it would write."""
 
-from __future__ import annotations
-
 import shutil
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Edits that do more or less than they mean are refused by file and line, whoever wrote them; right ones are made."""
 
-from __future__ import annotations
-
 import pytest
 
 from packyard.core.errors import InputError

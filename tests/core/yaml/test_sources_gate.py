@@ -1,7 +1,5 @@
 """What a workspace names lies in the workspace: whoever names something else is refused, by file and line."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Callable
 from pathlib import Path

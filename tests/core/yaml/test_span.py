@@ -1,7 +1,5 @@
 """YAML inside of a text is found in the lines and columns that it has in its file."""
 
-from __future__ import annotations
-
 import pytest
 
 from packyard.core.yaml.document import parse_text

@@ -1,7 +1,5 @@
 """Entries added, replaced and removed in the form that a mapping has, each edit proved."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 import pytest

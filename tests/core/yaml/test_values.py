@@ -1,7 +1,5 @@
 """Values with aliases and merge keys followed, and the places that their parts came from."""
 
-from __future__ import annotations
-
 import pytest
 
 from packyard.core.yaml import aliases

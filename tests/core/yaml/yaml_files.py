@@ -1,7 +1,5 @@
 """YAML files for properties: anything that people write, with some scalars bound by a setter comment."""
 
-from __future__ import annotations
-
 import re
 from dataclasses import dataclass
 

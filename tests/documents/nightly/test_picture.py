@@ -1,7 +1,5 @@
 """The picture of the README shows what its commands print today."""
 
-from __future__ import annotations
-
 import pytest
 
 from documents import picture

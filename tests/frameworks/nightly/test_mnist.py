@@ -4,8 +4,6 @@
 No other run of the tests has it. Pods have a network with each other alone: what they would download is not there.
 """
 
-from __future__ import annotations
-
 import os
 import re
 import resource

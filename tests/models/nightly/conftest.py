@@ -1,7 +1,5 @@
 """The machine of tests/workload, and the programs that `make test-models` installs."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 from collections.abc import Iterator

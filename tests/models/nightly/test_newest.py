@@ -1,7 +1,5 @@
 """The newest vLLM, which is for GPUs and not installed: its own parser, among what the one for processors needs."""
 
-from __future__ import annotations
-
 import json
 import os
 import re

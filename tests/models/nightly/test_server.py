@@ -3,8 +3,6 @@
 Two servers run, each for several tests, as one takes a minute to start.
 """
 
-from __future__ import annotations
-
 import json
 import threading
 from collections.abc import Iterator

@@ -4,8 +4,6 @@ A reader has a namespace in place of ``ml``, on a real API server with all contr
 and lead to a real server for the model. What is added to a README is run as well, without a change here.
 """
 
-from __future__ import annotations
-
 import io
 import os
 import re

@@ -1,7 +1,5 @@
 """`deploy` and `rollback` as users type them: what they print, ask of the server, and offer."""
 
-from __future__ import annotations
-
 import json
 import re
 import subprocess

@@ -1,7 +1,5 @@
 """The doctor on a real control plane: silent where all is sound, honest where it may not look, and quick."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import pytest

@@ -4,8 +4,6 @@
 with PACKYARD_RECORD=1. Kubeconfigs are judged by test_kubeconfigs.
 """
 
-from __future__ import annotations
-
 import os
 import re
 import time

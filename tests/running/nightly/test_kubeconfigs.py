@@ -1,7 +1,5 @@
 """What kubectl finds wrong with a kubeconfig is told apart, each time with a command that can be typed."""
 
-from __future__ import annotations
-
 import json
 import re
 import shlex

@@ -1,7 +1,5 @@
 """Reading runs on a real control plane by the verbs: `status`, `events`, `exec` and `forward`."""
 
-from __future__ import annotations
-
 import subprocess
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress

@@ -1,7 +1,5 @@
 """What `status` says of runs on a real control plane whose pods end as each test wants."""
 
-from __future__ import annotations
-
 import pytest
 
 from controlplane.api import wait

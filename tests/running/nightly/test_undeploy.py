@@ -1,7 +1,5 @@
 """Undeploying on a real control plane: what goes, what stays, and that nobody else's is touched."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 from controlplane.api import Api, wait

@@ -3,8 +3,6 @@
 `make test` runs a sample, the nightly all.
 """
 
-from __future__ import annotations
-
 import random
 import signal
 from collections.abc import Callable

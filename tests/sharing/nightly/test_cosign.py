@@ -3,8 +3,6 @@
 `make test-trust` builds it; where it is not built these tests are skipped.
 """
 
-from __future__ import annotations
-
 import json
 import subprocess
 from collections.abc import Callable, Mapping, Sequence

@@ -1,7 +1,5 @@
 """Who signed without a key: sigstore-python judges, offline, what somebody signed at Sigstore's public service."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """Many publish into one channel at once: no entry is lost, and no listed file is missing."""
 
-from __future__ import annotations
-
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 

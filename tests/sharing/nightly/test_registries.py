@@ -1,7 +1,5 @@
 """Channels in real registries, read and written by the clients of others."""
 
-from __future__ import annotations
-
 import json
 import subprocess
 from pathlib import Path

@@ -1,7 +1,5 @@
 """A release in parts, as the pods of a Job publish it, one of them killed: the bytes of one process."""
 
-from __future__ import annotations
-
 import itertools
 import os
 import shutil

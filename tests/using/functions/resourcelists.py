@@ -1,7 +1,5 @@
 """ResourceLists, the standard input of KRM functions: made of files, and what they say."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from typing import Any

@@ -1,7 +1,5 @@
 """A function's standard input that is no ResourceList, or a wrong one: refused by line, and nothing is printed."""
 
-from __future__ import annotations
-
 import pytest
 
 from packyard.core.errors import InputError

@@ -5,8 +5,6 @@ comment. What differs on purpose `known` lets pass; `test_function` has a test o
 create-setters cannot be had as a module: `test_corpus` judges it.
 """
 
-from __future__ import annotations
-
 import json
 import re
 import subprocess

@@ -1,7 +1,5 @@
 """Our own build beside the real kustomize: the same objects in the same order, or both refuse."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

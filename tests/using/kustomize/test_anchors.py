@@ -1,7 +1,5 @@
 """What repeats within an object is written once: each case of the rule, with what kustomize builds of it."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import yaml

@@ -1,7 +1,5 @@
 """Our own build against the real kustomize 5.7.1: the same objects in the same order, or both refuse."""
 
-from __future__ import annotations
-
 import itertools
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Components and patches in our own build against the real kustomize 5.7.1: the same objects, or both refuse."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any

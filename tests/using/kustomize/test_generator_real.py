@@ -1,7 +1,5 @@
 """ConfigMaps from files: the same as kustomize makes, for scripts of every kind of text."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 

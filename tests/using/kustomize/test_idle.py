@@ -1,7 +1,5 @@
 """A patch that reaches nothing is an error at its line: of a package in each use case, of a part in the whole."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

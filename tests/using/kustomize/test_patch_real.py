@@ -1,7 +1,5 @@
 """Patches: our objects beside those of the real kustomize, and the comments that only ours carry."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

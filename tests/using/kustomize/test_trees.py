@@ -4,8 +4,6 @@ Each tree of tests/trees/kustomize/ has `built`, what kustomize built of it (PAC
 `refused`, what we say instead. What has both is for the composer of sources alone.
 """
 
-from __future__ import annotations
-
 import json
 import os
 from collections.abc import Iterable

@@ -1,7 +1,5 @@
 """A small package of the form that users get: two use cases, and options once for both, with one Krmfile."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

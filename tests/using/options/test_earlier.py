@@ -1,7 +1,5 @@
 """Values of a use case that differ from those of one that runs before it."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """Values of options: set, shown and unset from a use case that has the option, and the same for all that have it."""
 
-from __future__ import annotations
-
 import shutil
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Options are switched on and off by a line, and refused with their name, file and path where they do not apply."""
 
-from __future__ import annotations
-
 import itertools
 from pathlib import Path
 
@@ -42,7 +40,7 @@ def disable(directory: Path, names: list[str]) -> Switched:
     return switch.switch(directory, names, Trial, off=True)
 
 
-def states(directory: Path) -> dict[str, switch.State]:
+def states(directory: Path) -> dict[str, switch.OptionState]:
     return {item.name: item for item in switch.states(directory, Trial(directory))}
 
 

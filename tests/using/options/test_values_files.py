@@ -1,7 +1,5 @@
 """`packyard set -f`: values and options of files in unpacked packages, what stays, and all of it or nothing."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

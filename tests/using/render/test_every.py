@@ -1,7 +1,5 @@
 """Every use case of a package at once, and values that are set in a copy."""
 
-from __future__ import annotations
-
 import os
 import shutil
 from pathlib import Path

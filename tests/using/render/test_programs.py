@@ -1,7 +1,5 @@
 """Finding and running the programs that build: their refusals are ours, with their own words."""
 
-from __future__ import annotations
-
 import os
 import time
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """Rendering: refused while anything is unset, then built by the first of kustomize, kubectl and our own build."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

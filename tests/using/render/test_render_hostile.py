@@ -1,7 +1,5 @@
 """Directories made to keep the build busy, or to let it read elsewhere: each file once, within bounds, and no other."""
 
-from __future__ import annotations
-
 import os
 from collections import Counter
 from collections.abc import Callable

@@ -3,8 +3,6 @@
 Each case has a verdict, and the words of it.
 """
 
-from __future__ import annotations
-
 import json
 from typing import Any
 

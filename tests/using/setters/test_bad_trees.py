@@ -1,7 +1,5 @@
 """Trees that are wrong, odd or hostile: an error with its place, bounded time, nothing written; or no harm at all."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 from pathlib import Path

@@ -1,7 +1,5 @@
 """What definitions admit: every keyword beside the real program's answer, and formats."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """The shown cases of upstream, and the zoo's use cases with what the real 3.8.7 did to each, setter by setter."""
 
-from __future__ import annotations
-
 import json
 import re
 import subprocess

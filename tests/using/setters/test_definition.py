@@ -1,7 +1,5 @@
 """Substitutions: each is resolved once, with bounds on depth and length."""
 
-from __future__ import annotations
-
 import pytest
 
 from packyard.core.errors import InputError

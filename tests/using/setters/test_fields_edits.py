@@ -1,7 +1,5 @@
 """Sets in YAML of every form: just the values that are set change, with their own comments, or the set is refused."""
 
-from __future__ import annotations
-
 import sys
 from pathlib import Path
 from types import FrameType

@@ -1,7 +1,5 @@
 """Values in all positions and types, read by the real kustomize after the real 3.8.7 and after us."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any

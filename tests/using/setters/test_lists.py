@@ -1,7 +1,5 @@
 """Lists in both spellings and in every form: what is set is there, whole, and setting what is shown changes nothing."""
 
-from __future__ import annotations
-
 import json
 import tempfile
 from collections.abc import Iterator, Sequence

@@ -1,7 +1,5 @@
 """Numbers: bounds and steps, and digits without end."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """Where a package ends: at a Krmfile, and at a Kptfile where that has definitions, or where kpt looks."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

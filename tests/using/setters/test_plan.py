@@ -3,8 +3,6 @@
 `make fuzz` runs these with many more examples (PACKYARD_FUZZ=N).
 """
 
-from __future__ import annotations
-
 import re
 
 import yaml

@@ -1,7 +1,5 @@
 """What a refused value is told: the parameter, what it takes, and the command to type."""
 
-from __future__ import annotations
-
 import os
 from pathlib import Path
 

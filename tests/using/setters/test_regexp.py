@@ -1,7 +1,5 @@
 """Patterns: what Go's parser refuses is refused, all else matches as it does, and nothing takes long."""
 
-from __future__ import annotations
-
 import json
 import resource
 import subprocess

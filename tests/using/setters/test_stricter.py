@@ -1,7 +1,5 @@
 """Values that kustomize takes and `packyard set` refuses: emptied ones, and numbers in other forms than decimal."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

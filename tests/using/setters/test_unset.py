@@ -1,7 +1,5 @@
 """A required setter without a value has to be set, whatever else its definition says: one property for all verbs."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

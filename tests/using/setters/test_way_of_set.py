@@ -1,7 +1,5 @@
 """`set` is followed from the word typed to the bytes renamed through the files that docs/design.md lists."""
 
-from __future__ import annotations
-
 import os
 import re
 import sys

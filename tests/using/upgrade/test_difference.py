@@ -1,7 +1,5 @@
 """Two packages compared: what is said of each kind of difference, and nothing else."""
 
-from __future__ import annotations
-
 import pytest
 
 import tiny

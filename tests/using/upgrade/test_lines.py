@@ -1,7 +1,5 @@
 """Texts merged by lines: what clashes, what does not, and what git makes of the same."""
 
-from __future__ import annotations
-
 import random
 import subprocess
 from pathlib import Path

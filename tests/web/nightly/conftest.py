@@ -1,7 +1,5 @@
 """A real browser, and the catalogue as a channel with its page. `make test-web` brings the browser."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 from collections.abc import Callable, Iterator

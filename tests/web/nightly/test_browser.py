@@ -1,7 +1,5 @@
 """The page of a channel in Chromium: searched, filled in, copied, applied, printed, and attacked."""
 
-from __future__ import annotations
-
 import os
 import re
 import shlex

@@ -1,7 +1,5 @@
 """A machine for the tests of this room, where this one can be it."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 from collections.abc import Iterator, Sequence

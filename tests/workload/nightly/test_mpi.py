@@ -1,7 +1,5 @@
 """Runs of an MPIJob with the real sshd, ssh and mpirun: how many processes start, what they see, and how a run ends."""
 
-from __future__ import annotations
-
 import json
 from dataclasses import dataclass
 from typing import Any

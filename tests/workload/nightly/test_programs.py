@@ -1,7 +1,5 @@
 """Programs that packages bring, each by itself: scripts of runs, and those that ask servers."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 import os

@@ -4,8 +4,6 @@ TensorFlow 2 has workers and parameter servers serve for ever, "Example code for
 parameter_server_strategy_v2.py. With TensorFlow 1 they may fail when the chief is gone, which closes their sessions.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from pathlib import PurePosixPath
 

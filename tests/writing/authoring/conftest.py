@@ -1,7 +1,5 @@
 """Fixtures of tests that import: an empty workspace, and kustomize where packyard finds it by itself."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """An empty workspace, what `packyard import` writes into it, and what that composes to."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Mapping
 from pathlib import Path

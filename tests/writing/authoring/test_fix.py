@@ -1,7 +1,5 @@
 """What `lint --fix` writes: what is certain, by edits that are proved, and nothing else."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """packyard import of packages of kpt, of kustomizations and of renderings, and what it refuses."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

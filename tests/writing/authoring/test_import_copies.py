@@ -3,8 +3,6 @@
 `lost.txt` has what the pages of what was lost list. With PACKYARD_WRITE=1, the test writes it, for you to read.
 """
 
-from __future__ import annotations
-
 import os
 import shutil
 from pathlib import Path

@@ -1,7 +1,5 @@
 """packyard import of setters that drifted from their fields, of ${NAME}, and of plain manifests with odd objects."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import tiny

@@ -1,7 +1,5 @@
 """packyard import of base and overlays below one Krmfile or Kptfile, and what its author does with it afterwards."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

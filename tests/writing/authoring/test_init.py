@@ -1,7 +1,5 @@
 """`packyard init`: a workspace that works at once, and nothing of what was there is touched."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """`packyard new` and `packyard parts`: what they say and write is enough to go on from."""
 
-from __future__ import annotations
-
 import json
 import os
 import re

@@ -7,8 +7,6 @@ change:
     PACKYARD_WRITE=1 pytest tests/writing/build/test_contents.py
 """
 
-from __future__ import annotations
-
 import hashlib
 import json
 import os

@@ -1,7 +1,5 @@
 """Definitions of custom resources in ``crds/``: they judge before those that packyard carries, whose fields age."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

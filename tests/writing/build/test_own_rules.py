@@ -1,7 +1,5 @@
 """Rules of lint that a workspace has of its own, in the files that packyard.yaml names."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

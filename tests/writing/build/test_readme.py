@@ -1,7 +1,5 @@
 """READMEs are rendered strictly, sandboxed, and with tables that survive any value."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

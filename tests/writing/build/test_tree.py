@@ -1,7 +1,5 @@
 """Where a build writes: over what a build made, and nothing else; all of it, or nothing; never into the sources."""
 
-from __future__ import annotations
-
 import os
 import shutil
 from collections.abc import Callable

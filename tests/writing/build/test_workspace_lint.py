@@ -1,7 +1,5 @@
 """Findings of a workspace: at the author's line, each once, also those of what does not compose; and build refuses."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest
@@ -125,7 +123,7 @@ def test_fixes_go_into_the_sources_and_undo_takes_them_back(root: Path) -> None:
 def test_what_is_removed_from_a_patch_is_not_fixed(root: Path) -> None:
     tiny.write(root / CM, tiny.POD.replace("spec:\n", "spec:\n  suspend: true\n", 1))
     package = root / "packages/p/package.yaml"
-    patch = "patches: [{patch: '[{op: replace, path: /spec/suspend, value: false}]', target: {kind: Job}}]"
+    patch = "patches: [{patch: '- {op: replace, path: /spec/suspend, value: false}', target: {kind: Job}}]"
     tiny.replace(package, "base: one", f"base: one, {patch}")
     before = package.read_bytes()
     tiny.run("lint", "--workspace", root, "--fix")
@@ -185,7 +183,7 @@ useCases:
     assert said[0].startswith(f"bases/one/pod.yaml:8:12: warning: 'tools:1' {replaced}")
     assert said[1:] == [
         "packages/p/package.yaml:5: warning: useCases.one: no container of the base one mounts the volume 'storage' "
-        "[volume-never-mounted] (mount it there, or leave out the storage user-allocated-pvc)"
+        "[volume-never-mounted] (mount it there, or take storage: [none])"
     ]
     tiny.write(tmp_path / "packages/p/patches/pod.yaml", POD.replace("tools:1", "tools:2"))
     tiny.replace(tmp_path / "packages/p/package.yaml", "{base: one, ", "{base: one, patches: [patches/pod.yaml], ")
@@ -220,7 +218,7 @@ useCases:
         assert any(line.startswith(says) for line in linted(tmp_path)) == warned
     tiny.replace(tmp_path / "bases/one/Krmfile", "    io.k8s.cli.substitutions.IMAGE: {" + name + "}\n", "")
     tiny.replace(tmp_path / "bases/one/Krmfile", "TAG", "IMAGE")
-    patch = "patches: [{target: {kind: Pod}, patch: '[{op: replace, path: /spec/containers/0/image, value: b:2}]'}]"
+    patch = "patches: [{target: {kind: Pod}, patch: '- {op: replace, path: /spec/containers/0/image, value: b:2}'}]"
     tiny.replace(tmp_path / "packages/p/package.yaml", "setters: {TAG: '1'}", patch)
     says = "this replaces the setter IMAGE: it sets nothing in one/user-allocated-pvc"
     (said,) = (line for line in linted(tmp_path) if says in line)

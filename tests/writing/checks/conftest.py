@@ -1,7 +1,5 @@
 """Linting packages of a few lines."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import pytest

@@ -1,7 +1,5 @@
 """Linting a package of a few files, with its exceptions, as a folder that holds nothing else is linted."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
 
 from packyard.core.kubernetes.schemas import Judge

@@ -1,7 +1,5 @@
 """Objects by what a tree builds: kustomizations followed to their files, patches left out, each build on its own."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import pytest

@@ -1,7 +1,5 @@
 """Expressions of strangers have bounds of time and memory, and the next ones are answered nevertheless."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -4,8 +4,6 @@ Beside this file, `copies.txt` has those of tests/trees/copies, `zoo.txt` those 
 them. With PACKYARD_WRITE=1, the tests write them, for you to read.
 """
 
-from __future__ import annotations
-
 import json
 import os
 from pathlib import Path

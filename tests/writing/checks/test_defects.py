@@ -4,8 +4,6 @@ A case is a folder ``defects/NAME/``, named for its defect, with the files of a 
 ``FILE:LINE RULE`` for each finding that shows the defect. Adding a case needs no Python.
 """
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """The rules in CEL that definitions of custom resources carry judge objects as an API server does."""
 
-from __future__ import annotations
-
 import pytest
 
 from packyard.core.kubernetes import schemas

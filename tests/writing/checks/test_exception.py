@@ -1,7 +1,5 @@
 """Exceptions by comments: where they hold, and what is wrong with them."""
 
-from __future__ import annotations
-
 import pytest
 
 from packyard.writing.checks.exception import apply

@@ -1,7 +1,5 @@
 """The table of rules against the checks: every rule has a row, and every row's example has the fault that it shows."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 

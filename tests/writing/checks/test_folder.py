@@ -1,7 +1,5 @@
 """Folders that no packyard made: what lint looks at there, what it leaves alone, and what it refuses."""
 
-from __future__ import annotations
-
 import shutil
 from dataclasses import replace
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Trees of other projects: what kustomize and clusters take is no fault, whoever wrote it and however."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from pathlib import Path
 

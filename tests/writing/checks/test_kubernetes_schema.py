@@ -1,7 +1,5 @@
 """Objects judged by the schemas of Kubernetes and of operators: where, what, and in which versions."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from textwrap import dedent, indent
 

@@ -1,7 +1,5 @@
 """Files that kustomize's writers would change, or that stop them."""
 
-from __future__ import annotations
-
 import pytest
 
 from packyard.writing.checks.finding import Finding

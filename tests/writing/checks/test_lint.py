@@ -1,7 +1,5 @@
 """All checks together: their order, what cannot be read, and the packages that packyard itself composes."""
 
-from __future__ import annotations
-
 import pytest
 
 from catalogue.usecases import CATALOGUE, each_package

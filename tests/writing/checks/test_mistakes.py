@@ -1,7 +1,5 @@
 """A sound package with one mistake, as mutations make them, and with a change that is none."""
 
-from __future__ import annotations
-
 from functools import cache
 
 import pytest

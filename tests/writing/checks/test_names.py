@@ -1,7 +1,5 @@
 """Names: what Kubernetes refuses, as shipped and at the longest that setters admit, and what is derived from them."""
 
-from __future__ import annotations
-
 import re
 
 import pytest

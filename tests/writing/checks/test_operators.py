@@ -1,7 +1,5 @@
 """Objects of operators with one mistake: each tree is sound without it."""
 
-from __future__ import annotations
-
 import pytest
 
 import tiny

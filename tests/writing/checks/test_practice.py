@@ -1,7 +1,5 @@
 """What every use case should be: each rule on a sound package with one fault."""
 
-from __future__ import annotations
-
 from textwrap import indent
 
 import pytest

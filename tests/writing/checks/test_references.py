@@ -1,7 +1,5 @@
 """References to ConfigMaps and ServiceAccounts: there, and changing with the name that they refer to."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import pytest

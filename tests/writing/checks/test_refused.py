@@ -1,7 +1,5 @@
 """Kustomizations with one mistake, and beside each the same one without it: what lint and the real kustomize say."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """What lint says an API server refuses is refused by a real one, and what is right is admitted by both."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

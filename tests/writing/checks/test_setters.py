@@ -1,7 +1,5 @@
 """Faults between definitions, comments and fields."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import tiny

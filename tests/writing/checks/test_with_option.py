@@ -3,8 +3,6 @@
 It is found in the workspace, and once.
 """
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """Mistakes in the sources of a workspace, each told at the line where its author made it, whatever else it hides."""
 
-from __future__ import annotations
-
 import json
 import shutil
 from pathlib import Path

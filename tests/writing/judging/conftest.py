@@ -1,7 +1,5 @@
 """A package with a setter that its users have to set."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

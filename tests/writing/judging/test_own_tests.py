@@ -1,7 +1,5 @@
 """Tests that authors write for their packages: each expectation is met and missed, and faults name their line."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """`packyard test` says what lint says: its warnings, and of a whole workspace what all packages together can tell."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import tiny
@@ -11,7 +9,7 @@ IDLE = """\
 # Is bigger.
 apiVersion: kustomize.config.k8s.io/v1alpha1
 kind: Component
-patches: [{target: {kind: Job}, patch: '[{op: add, path: /spec/completions, value: 2}]'}]
+patches: [{target: {kind: Job}, patch: '- {op: add, path: /spec/completions, value: 2}'}]
 """
 PODS = """\
 # Is small.

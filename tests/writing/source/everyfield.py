@@ -1,7 +1,5 @@
 """A workspace whose packyard.yaml and package.yaml have every field, in every form."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import tiny

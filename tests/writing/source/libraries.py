@@ -1,7 +1,5 @@
 """Small libraries, the workspace ``tiny`` built on them, and what its package is composed to."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import tiny

@@ -1,7 +1,5 @@
 """Workspaces that make much of little, or nonsense of a file: refused by name, and soon."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Libraries of a workspace: where they are found, what of them is used, and what is refused."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Options: tried on each use case, copied as they are where they fit, with one Krmfile for all."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

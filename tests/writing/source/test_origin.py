@@ -1,7 +1,5 @@
 """Each line of a composed file comes from a line of the sources that says the same, also behind several patches."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from functools import cache
 from pathlib import Path

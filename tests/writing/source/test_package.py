@@ -1,7 +1,5 @@
 """package.yaml: each use case says all that it is made of; what is wrong is named by its place, all at once."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

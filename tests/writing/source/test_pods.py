@@ -1,7 +1,5 @@
 """One patch for the pods of every kind: composed, shipped as an option, and refused by file and line."""
 
-from __future__ import annotations
-
 from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
@@ -217,7 +215,7 @@ def test_a_field_of_what_another_operation_brings_is_copied_from_there(root: Pat
     affinity = f'{HEAD}spec:\n  affinity:\n    nodeAffinity:\n      a: data # {{"$openapi":"CLAIM"}}\n'
     had = "      affinity: {podAffinity: {}}\n      containers:"
     tiny.replace(root / "bases/job/cm.yaml", "      containers:", had)
-    listed = "patches:\n- {patch: '[{op: test, path: /kind, value: Job}]', target: {kind: Job}}\nreplacements: []\n"
+    listed = "patches:\n- {patch: '- {op: test, path: /kind, value: Job}', target: {kind: Job}}\nreplacements: []\n"
     tiny.write(root / "overlays/options/o/kustomization.yaml", f"# Affinity.\n{libraries.COMPONENT}{listed}")
     files = option(root, affinity).files
     assert yaml.safe_load(files["options/o/pods.yaml"])["option"] == {"affinity": {"nodeAffinity": {"a": "data"}}}

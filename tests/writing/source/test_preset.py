@@ -1,7 +1,5 @@
 """Presets: shipped as they are, refused where no use case can use them."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

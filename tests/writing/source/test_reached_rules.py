@@ -1,7 +1,5 @@
 """Rules of parts in use cases: carried where all their setters are, refused where they are wrong or broken."""
 
-from __future__ import annotations
-
 import shutil
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Every rule of the catalogue's parts: values that it refuses, values that it admits, and a message of use."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """The JSON Schemas: right for every file of ours and every field, and as strict as the readers."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Labels and images of a base are composed as kustomize builds them; what setters set is not changed by them."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

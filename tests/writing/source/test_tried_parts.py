@@ -1,7 +1,5 @@
 """A library is linted: each base with each storage that fits, options on top; errors stop `build` and `publish`."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

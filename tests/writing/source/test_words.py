@@ -1,7 +1,5 @@
 """What a name in a setter comment means in a use case, the Krmfile that says so, and what a use case is for."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

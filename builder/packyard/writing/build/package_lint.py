@@ -3,8 +3,6 @@
 What `build` refuses is a finding here, so that one fault does not hide the others.
 """
 
-from __future__ import annotations
-
 import posixpath
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass, field, replace
@@ -166,7 +164,8 @@ def _to_sources(here: Workspace, composed: ComposedPackage, findings: Iterable[F
         if place and place.file.startswith(_CARRIED) and (made := traced.use_case(below)[0]):
             if not exception.apply([replace(item, **asdict(place))], {place.file: here.sources.read(place.file)}, ()):
                 continue  # its author allows it
-            if (place, item.rule, item.message) in carried:  # as in the first use case that took it in
+            is_idle = item.rule == "volume-never-mounted" and made.use_case.storage == silence.NO_STORAGE
+            if is_idle or (place, item.rule, item.message) in carried:  # as in the first use case that took it in
                 continue
             carried.add((place, item.rule, item.message))
             item, place = silence.carried(item, made.use_case), Place(composed.package.file, made.use_case.line, 0)

@@ -6,8 +6,6 @@ replicas: 1 # {"$openapi":"REPLICAS"}                   ships 3, as the library'
 image: x # kpt-set: ${IMAGE}                            no setter comment here
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import replace
@@ -32,6 +30,8 @@ from packyard.writing.source.pod_operations import is_bound
 from packyard.writing.source.words import MARKER, Word, Words, named
 from packyard.writing.source.workspace import STORAGE, Workspace, is_own
 
+#: The storage of those that keep nothing, whose volume nobody has to mount.
+NO_STORAGE = "none"
 #: What a fragment of a README has without a word about the package: headings, and comments of Jinja2.
 _SILENT = re.compile(r"\{#.*?#\}|^#[^\n]*", re.DOTALL | re.MULTILINE)
 
@@ -65,7 +65,7 @@ def carried(item: Finding, use_case: UseCase) -> Finding:
     if item.rule != "volume-never-mounted" or f"'{STORAGE}'" not in item.message:
         return item
     message = f"useCases.{use_case.name}: no container of the base {use_case.base} mounts the volume 'storage'"
-    hint = f"mount it there, or leave out the storage {use_case.storage}"
+    hint = f"mount it there, or take storage: [{NO_STORAGE}]"
     return replace(item, message=message, hint=hint, fix="")
 
 

@@ -2,40 +2,26 @@
 
 io.k8s.cli.setters.TAG:
   x-k8s-cli: {setter: {name: TAGS, value: v1}}      a comment finds TAG, and a set looks for TAGS
+
+What fields a definition has, and of what type, is in ``krmfile_schema.json``: the keywords of OpenAPI that say
+something of a value, those that only people read, and those of kustomize.
 """
 
-from __future__ import annotations
+import json
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
 
-from collections.abc import Iterator, Mapping
-
-from packyard.core.errors import suggest
-from packyard.core.yaml.node import Entry, MappingNode, Node, Scalar, SequenceNode
-from packyard.core.yaml.values import implicit_type
+from packyard.core.kubernetes.schemas import Definitions, Judge
+from packyard.core.yaml.node import Entry, MappingNode, Scalar
+from packyard.core.yaml.values import nearest, to_value
 from packyard.using.setters.comment import parse_key
 from packyard.writing.checks.finding import Finding, breach
 from packyard.writing.checks.parsed import Parsed
 
 _HEADER = {"apiVersion": "config.k8s.io/v1alpha1", "kind": "Krmfile"}
-#: The fields of each kind of definition, by what their values are.
-_FIELDS: Mapping[str, Mapping[str, str]] = {
-    "setter": {
-        **dict.fromkeys(("name", "value", "setBy"), "text"),
-        **dict.fromkeys(("required", "isSet"), "switch"),
-        **dict.fromkeys(("listValues", "enumValues"), "any"),
-    },
-    "substitution": {"name": "text", "pattern": "text", "values": "any"},
-}
-#: The keywords of OpenAPI that say something of a value, and those that only people read.
-_KEYWORDS = frozenset(
-    (
-        *("type", "description", "title", "format", "pattern", "enum", "default", "example", "items", "nullable"),
-        *("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf", "minLength", "maxLength"),
-        *("minItems", "maxItems", "uniqueItems", "required", "properties", "additionalProperties", "readOnly"),
-        *("allOf", "anyOf", "oneOf", "not", "externalDocs", "deprecated", "writeOnly"),
-    )
-)
-#: The types of OpenAPI.
-TYPES = ("string", "integer", "number", "boolean", "array", "object")
+#: What stops kustomize where it has another type.
+_BREAKING = ("required", "description", "title")
 
 
 def check(parsed: Parsed) -> Iterator[Finding]:
@@ -52,36 +38,34 @@ def check(parsed: Parsed) -> Iterator[Finding]:
     for entry in parsed.krmfile.entries:
         key = parse_key(entry.name)
         if key and isinstance(entry.value, MappingNode):
+            yield from _fields(entry.value, key.name, key.kind)
             yield from _definition(entry, entry.value, key.name, key.kind)
 
 
+@cache
+def _judge() -> Judge:
+    return Judge("", "", {}, Definitions(json.loads(Path(__file__).with_name("krmfile_schema.json").read_bytes())), {})
+
+
+def _fields(definition: MappingNode, name: str, kind: str) -> Iterator[Finding]:
+    for fault in _judge().faults(kind, to_value(definition), "the definition"):
+        field, hint = fault.field or str(fault.path[0]), fault.hint
+        if field.startswith("x-") and fault.field:  # an extension, which OpenAPI leaves to whoever reads it
+            continue
+        entry, node = nearest(definition, (*fault.path, fault.field) if fault.field else fault.path)
+        message = f"{name}: {fault.message}" + (", which nothing reads" if fault.field else "")
+        if field in _BREAKING and len(fault.path) == 1:
+            message += ": `kustomize cfg set` fails for all setters"
+            hint = "put it into x-k8s-cli.setter" if field == "required" else hint
+        yield breach(fault.rule, (entry if fault.field else None) or node, message, hint)
+
+
 def _definition(entry: Entry, definition: MappingNode, name: str, kind: str) -> Iterator[Finding]:
-    for keyword in definition.entries:
-        if keyword.name not in _KEYWORDS and not keyword.name.startswith("x-"):
-            yield _unknown(keyword, f"the definition of {name}", _KEYWORDS)
-        elif keyword.name == "required" and isinstance(keyword.value, Scalar):
-            message = f"required of {name} must be a list: `kustomize cfg set` fails for all setters"
-            yield breach("wrong-type", keyword.value, message, "put it into x-k8s-cli.setter")
-        elif keyword.name in ("description", "title") and not _is_text(keyword.value):
-            message = f"{keyword.name} of {name} must be text: `kustomize cfg set` fails for all setters"
-            yield breach("wrong-type", keyword.value, message, "put it in quotes")
-    type_node = definition.get("type")
-    if isinstance(type_node, Scalar) and type_node.value not in TYPES:
-        hint = suggest(type_node.value, TYPES) or f"must be one of {', '.join(TYPES)}"
-        yield breach("wrong-value", type_node, f"type of {name} is {type_node.value!r}", hint)
     body = definition.mapping("x-k8s-cli", kind)
     if body is None:
         message = f"the definition of {name} is no {kind}: it has no x-k8s-cli.{kind}"
         yield breach("no-definition", entry, message, "add it, or remove the definition")
         return
-    fields = _FIELDS[kind]
-    for field in body.entries:
-        if field.name not in fields:
-            yield _unknown(field, f"{kind} {name}", fields)
-        elif not _fits(field.value, fields[field.name]):
-            wanted = "true or false" if fields[field.name] == "switch" else "text"
-            message = f"{field.name} of {kind} {name} must be {wanted}"
-            yield breach("wrong-type", field.value, message, "change the quotes")
     inner = body.text("name")
     if inner != name:
         has = f"is named {inner!r} inside" if inner else "has no name"
@@ -91,19 +75,3 @@ def _definition(entry: Entry, definition: MappingNode, name: str, kind: str) -> 
     for missing in (key for key in needed if body.get(key) is None):
         message = f"{kind} {name} has no {missing}"
         yield breach("missing-field", entry, message, "add it, empty if users have to set it")
-
-
-def _unknown(entry: Entry, what: str, fields: Mapping[str, str] | frozenset[str]) -> Finding:
-    message = f"{what} has no field {entry.name!r}, which nothing reads"
-    return breach("unknown-field", entry, message, suggest(entry.name, fields))
-
-
-def _is_text(node: Node) -> bool:
-    return isinstance(node, Scalar) and (node.style != "plain" or implicit_type(node.value) in ("string", "null"))
-
-
-def _fits(node: Node, wanted: str) -> bool:
-    if wanted == "any":
-        return isinstance(node, MappingNode | SequenceNode)
-    plain = isinstance(node, Scalar) and node.style == "plain" and implicit_type(node.value) == "boolean"
-    return plain if wanted == "switch" else isinstance(node, Scalar)

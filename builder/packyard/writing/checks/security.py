@@ -5,8 +5,6 @@ without the kind of its volumes, which is a choice, and its user, which `practic
 reason for a pod that needs more.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 
@@ -37,7 +35,12 @@ def check(parsed: Parsed, applied: Applied) -> Iterator[Finding]:
         if refuses == "baseline":
             yield breach("above-baseline", place, message, "remove what it does not need")
         else:
-            yield breach("above-restricted", place, message, "add the fields")
+            yield breach(
+                "above-restricted",
+                place,
+                message,
+                "in its securityContext; `packyard lint --explain above-restricted` has the lines",
+            )
 
 
 def _place(pod: Pod[MappingNode], objection: str) -> Entry | Node:

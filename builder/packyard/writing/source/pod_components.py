@@ -8,15 +8,15 @@
     - target: {kind: JobSet}
       patch: "- {op: remove, path: /option}"                 also from those that got nothing of it
 
-Objects of one kind that need other operations are told apart by the label of their component, and one more label or
-annotation at most.
+Objects of one kind that need other operations are told apart by the label of their component, and by the targets that
+the author of the patch lists.
 """
 
 from __future__ import annotations
 
 import dataclasses
 from collections.abc import Collection as Collection_
-from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 
@@ -24,20 +24,19 @@ from packyard.core.errors import InputError, Problem
 from packyard.core.kubernetes.kinds import Kind, group_of
 from packyard.core.yaml import make
 from packyard.core.yaml.content import Text, flow, flow_text
-from packyard.core.yaml.document import entries
 from packyard.core.yaml.layout import WIDTH
 from packyard.core.yaml.node import Node
+from packyard.using.kustomize import selector
 from packyard.using.kustomize.accumulate import SourceObject, accumulate
 from packyard.using.kustomize.part import Part
 from packyard.using.kustomize.patch import MisfitError
 from packyard.writing.source import pod_operations
-from packyard.writing.source.pod_operations import Operation, PodPatch, is_bound, to_node
+from packyard.writing.source.pod_operations import Operation, PodPatch, to_node
 from packyard.writing.source.pod_values import OPTION, Brought, is_brought
 from packyard.writing.source.workspace import PODS
 
-#: The label that tells objects apart before others do.
+#: The label that tells objects of a kind apart.
 _COMPONENT = "app.kubernetes.io/component"
-_SELECTORS = {"labels": "labelSelector", "annotations": "annotationSelector"}
 #: What selects objects, as a ``target`` says it.
 Target = tuple[tuple[str, str], ...]
 
@@ -90,36 +89,42 @@ class _Step:
 
 
 def _steps(patch: PodPatch, states: Mapping[str, Sequence[SourceObject]], fitting: frozenset[str]) -> list[_Step]:
-    """Return what a patch does to the objects of use cases, and do it.
+    """Return what a patch does to the objects of use cases, and do it: for each of its targets and each component.
 
     Objects of a use case that the option does not fit may be selected, too, where the operations stop its build.
     """
     inside = {id(item) for path in fitting for item in states[path]}
-    named = any(_value(item, "labels", _COMPONENT) for items in states.values() for item in items)
-    groups = _group(patch, [item for items in states.values() for item in items if not item.is_local])
+    items = [item for of_case in states.values() for item in of_case if not item.is_local]
     by_target: dict[tuple[str, Target], _Step] = {}
-    for (kind, text), (operations, items) in groups.items():
-        if not operations or not any(id(item) in inside for item in items):
-            continue
-        others = [item for of, (_, rest) in groups.items() if of[0] == kind and of[1] != text for item in rest
-                  if id(item) in inside or not _is_refused(item, operations)]  # fmt: skip
-        selector = _selector(patch, kind[1], items, others, named=named)
-        by_target.setdefault((text, selector), _Step([], selector, operations)).kinds.append(kind[1])
-        for item in items:
-            if id(item) in inside:
-                item.operate(to_node(operations, patch.file))
+    changed: dict[int, tuple[SourceObject, Sequence[Operation]]] = {}
+    for target in patch.targets or ({},):
+        groups = _group(patch, target, items)
+        for (kind, text), (operations, own) in groups.items():
+            if not operations or not any(id(item) in inside for item in own):
+                continue
+            chosen = _selector(target, own)
+            others = [item for of, (_, rest) in groups.items() if of[0] == kind and of[1] != text for item in rest
+                      if selector.selects({"kind": kind[1], **dict(chosen)}, item.root, item.identity)
+                      and (id(item) in inside or not _is_refused(item, operations))]  # fmt: skip
+            if others or any(id(item) in changed for item in own):
+                raise _undecided(patch, kind[1], [*own, *others])
+            by_target.setdefault((text, chosen), _Step([], chosen, operations)).kinds.append(kind[1])
+            changed |= {id(item): (item, operations) for item in own if id(item) in inside}
+    for item, operations in changed.values():
+        item.operate(to_node(operations, patch.file))
     return list(by_target.values())
 
 
 def _group(
-    patch: PodPatch, items: Sequence[SourceObject]
+    patch: PodPatch, target: Mapping[str, str], items: Sequence[SourceObject]
 ) -> dict[tuple[Kind, str], tuple[Sequence[Operation], list[SourceObject]]]:
     """Return objects by their kinds and by what a patch does to them: what it does, not where that is from."""
     groups: dict[tuple[Kind, str], tuple[Sequence[Operation], list[SourceObject]]] = {}
     for item in items:
         made = None
         with suppress(MisfitError):
-            made = pod_operations.find(patch, item.root, item.identity)
+            if selector.selects(target, item.root, item.identity):
+                made = pod_operations.find(patch, item.root, item.identity)
         operations = made[0] if made else ()
         kind = group_of(item.identity[0]), item.identity[1]
         groups.setdefault((kind, "\n".join(map(_operation, operations))), (operations, []))[1].append(item)
@@ -135,57 +140,32 @@ def _is_refused(item: SourceObject, operations: Iterable[Operation]) -> bool:
     return False
 
 
-def _selector(
-    patch: PodPatch, kind: str, own: Sequence[SourceObject], others: Sequence[SourceObject], *, named: bool
-) -> Target:
-    """Return what selects objects among others of their kind.
+def _selector(target: Mapping[str, str], own: Sequence[SourceObject]) -> Target:
+    """Return what selects objects of a kind: what the author says, and their components.
 
-    Where a package has ``named`` components, it selects those: a Component may be added to another package's use case.
+    A Component may be added to another package's use case, or to one with objects of its user.
     """
-    first = [("labels", _COMPONENT)] if named else []
-    keys = [(field, key) for field in _SELECTORS for key in _keys(field, [*own, *others])]
-    for way in (first, *([*first, key] for key in keys)):
-        rest, target = list(others), dict[str, list[str]]()
-        for field, key in way:
-            mine = {_value(item, field, key) for item in own}
-            if text := _requirement(key, mine, {_value(item, field, key) for item in rest}):
-                target.setdefault(_SELECTORS[field], []).append(text)
-            rest = [item for item in rest if _value(item, field, key) in mine]
-        if not rest:
-            return tuple((word, ",".join(texts)) for word, texts in target.items())
-    names = sorted({item.root.source.name for item in (*own, *others)})
-    message = f"needs other operations in some {kind}s than in others, and no label tells them apart"
-    hint = f"give {' and '.join(names)} a label such as {_COMPONENT}"
-    raise InputError(Problem(message, file=patch.file, line=patch.line, hint=hint))
+    words = {word: text for word, text in target.items() if word != "kind"}
+    labels = [item.root.scalar("metadata", "labels", _COMPONENT) for item in own]
+    names = sorted({label.value for label in labels if label})
+    if all(labels) and _COMPONENT not in words.get("labelSelector", ""):
+        of_component = f"{_COMPONENT}={names[0]}" if len(names) == 1 else f"{_COMPONENT} in ({','.join(names)})"
+        words["labelSelector"] = ",".join(filter(None, (of_component, words.get("labelSelector"))))
+    return tuple(words.items())
 
 
-def _keys(field: str, items: Sequence[SourceObject]) -> list[str]:
-    """Return the labels or annotations of objects that no setter changes."""
-    listed = [entry for item in items for entry in entries(item.root.find("metadata", field))]
-    names = {entry.name for entry in listed} - {entry.name for entry in listed if is_bound(entry)}
-    return sorted(names, key=lambda key: (key != _COMPONENT, key))
+def _undecided(patch: PodPatch, kind: str, items: Iterable[SourceObject]) -> InputError:
+    """Return that objects which get different operations are not told apart."""
+    message = f"needs other operations in some {kind}s than in others, and no target tells them apart"
+    names = sorted({item.root.source.name for item in items})
+    hint = f"list targets that do, or give {' and '.join(names)} a label {_COMPONENT}"
+    return InputError(Problem(message, file=patch.file, line=patch.line, hint=hint))
 
 
-def _requirement(name: str, mine: Set[str | None], theirs: Set[str | None]) -> str:
-    """Return what objects have of a label, as a selector says it; empty where some have it and some have not."""
-    values = sorted(text for text in mine if text is not None)
-    if None not in mine:
-        return f"{name}={values[0]}" if len(values) == 1 else f"{name} in ({','.join(values)})"
-    if not values:
-        return f"!{name}"
-    rest = sorted(text for text in theirs - mine if text is not None)
-    return f"{name} notin ({','.join(rest)})" if rest else ""
-
-
-def _value(item: SourceObject, field: str, key: str) -> str | None:
-    value = item.root.scalar("metadata", field, key)
-    return value.value if value else None
-
-
-def _target(kinds: Collection_[str], selector: Target) -> str:
+def _target(kinds: Collection_[str], words: Target) -> str:
     either = "|".join(sorted(kinds))
     either = either if len(kinds) == 1 else f"({either})"
-    return flow({"kind": either, **{key: Text(text) for key, text in selector}})
+    return flow({"kind": either, **{key: Text(text) for key, text in words}})
 
 
 def _lines(step: _Step, brought: Brought, patch: Sequence[Operation]) -> Iterator[str]:

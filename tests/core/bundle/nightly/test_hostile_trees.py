@@ -3,8 +3,6 @@
 `make fuzz` tries hundreds of each; a number that fails stands in the test's name, and makes the same again.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """The real kpt and kustomize start our functions: what is in the files afterwards, object, comment and order."""
 
-from __future__ import annotations
-
 import os
 import shutil
 import subprocess

@@ -1,7 +1,5 @@
 """A pipeline's ``configPath``, which a stranger wrote: a YAML file of the package and nothing else."""
 
-from __future__ import annotations
-
 import pytest
 
 from packyard.core.errors import InputError

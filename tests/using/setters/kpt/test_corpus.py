@@ -1,7 +1,5 @@
 """Upstream's own cases of apply-setters, create-setters and list-setters, by kind: whole runs, and single helpers."""
 
-from __future__ import annotations
-
 import json
 import re
 

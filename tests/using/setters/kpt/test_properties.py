@@ -1,7 +1,5 @@
 """Any text in a tagged field of any style: it is read back as that text, and no byte beside the field changes."""
 
-from __future__ import annotations
-
 import string
 
 import pytest

@@ -1,7 +1,5 @@
 """Where a setter comment binds a field: our answer beside the real program's, place by place."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Rules that strangers wrote: whatever they say, they are answered or refused soon."""
 
-from __future__ import annotations
-
 import random
 
 import pytest

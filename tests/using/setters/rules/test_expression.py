@@ -1,7 +1,5 @@
 """The language of rules: what expressions mean, and what is wrong with those that mean nothing."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

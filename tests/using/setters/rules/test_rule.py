@@ -1,7 +1,5 @@
 """Rules of a Krmfile: what is read, when they hold, and what is said where they do not."""
 
-from __future__ import annotations
-
 import pytest
 
 import tiny

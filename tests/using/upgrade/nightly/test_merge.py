@@ -4,8 +4,6 @@
 line that somebody adds, changes or removes by hand is there once, so that it is seen whether it is still there.
 """
 
-from __future__ import annotations
-
 import random
 import re
 from collections.abc import Iterator, Mapping
@@ -206,7 +204,7 @@ class Case:
     work: Work
 
     @classmethod
-    def make(cls, seed: int) -> Case:
+    def make(cls, seed: int) -> "Case":
         chance = random.Random(seed)
         old = first(chance)
         new = following(chance, old)

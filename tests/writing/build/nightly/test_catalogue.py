@@ -1,7 +1,5 @@
 """Many packages at once: the same bytes from wherever they come, and nothing half-made, whatever happens."""
 
-from __future__ import annotations
-
 import json
 import os
 import shutil

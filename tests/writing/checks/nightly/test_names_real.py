@@ -1,7 +1,5 @@
 """Names, judged by a real API server where it judges them: what it refuses is found, what it takes is no finding."""
 
-from __future__ import annotations
-
 import pytest
 import yaml
 

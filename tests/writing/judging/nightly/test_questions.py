@@ -1,7 +1,5 @@
 """`packyard test`: each fault of a package is found by the check that is there for it, and nothing else is said."""
 
-from __future__ import annotations
-
 import json
 import os
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The catalogue's packages, judged by real kustomize: their composition, and every setter."""
 
-from __future__ import annotations
-
 import json
 import os
 import re
