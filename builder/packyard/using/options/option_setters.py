@@ -117,6 +117,8 @@ def elsewhere(directory: Path, problem: Problem) -> Problem:
 
 def _others(directory: Path, name: str) -> str:
     """Return the address of a use case of the package that has a setter."""
+    from packyard.core.bundle import address, shipped  # for errors
+
     package = shipped.package_of(directory)
     having = [path for path, item in package[1].use_cases.items() if name in item.setters] if package else []
     top = Path(directory, os.path.relpath(package[0], os.path.realpath(directory))) if package else directory
