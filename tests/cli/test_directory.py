@@ -107,6 +107,7 @@ def test_an_address_of_nothing_names_what_is_there(tmp_path: Path) -> None:
     optioned.package(tmp_path)
     for word, says in (
         ("tiny-k8s/multinode", "tiny-k8s has no use case 'multinode' (did you mean 'tiny-k8s/multi-node'?)"),
+        ("multi-node", "no package 'multi-node', and multi-node is not a directory here (did you mean 'tiny-k8s/multi"),
         ("tiny-k8s/mlops", "tiny-k8s/quickstart/mlops: is not a use case, but holds 3: multi-node, single-node, vol"),
         (
             "other/multi-node",
@@ -118,3 +119,8 @@ def test_an_address_of_nothing_names_what_is_there(tmp_path: Path) -> None:
         ("LLM-Serving", "LLM-Serving: is not a directory"),
     ):
         assert says in refused("render", word, cwd=tmp_path)
+    assert "(did you mean 'tiny-k8s/multi-node'?)" in refused("diff", "tiny-k8s", "multi-node", cwd=tmp_path)
+    manifest = json.loads((tmp_path / "tiny-k8s/packyard.json").read_text())
+    manifest["useCases"][optioned.SINGLE]["setters"]["DISK"] = "a"
+    tiny.write(tmp_path / "tiny-k8s/packyard.json", json.dumps(manifest))
+    assert "(tiny-k8s/single-node has it)" in refused("set", "tiny-k8s/multi-node", "DISK=b", cwd=tmp_path)

@@ -165,7 +165,7 @@ set A=1 --dryrun                set: unknown flag '--dryrun' (did you mean '--dr
 upgrade . --force               unknown flag '--force' (type --conflicts theirs)
 set . A=1 --force               set: unknown flag '--force' (before values that begin with -, type --); packyard set
 set --nonsense                  set: unknown flag '--nonsense' (to set a value, type NONSENSE=VALUE); packyard set
-set -x                          set: unknown flag '-x'; packyard set --help lists the flags
+set -x                          set: unknown flag '-x' (it takes --keep, --recurse-subpackages, --dry-run,
 set --dry-run=yes               --dry-run is on or off: type --dry-run or --dry-run=false, not --dry-run=yes; packyard
 set ARGS --lr=1                 '--lr' (to set a value, type LR=VALUE; before values that begin with -, type --);
 set . A=1 --unset A             A cannot be set and taken back at once; type packyard set . A=VALUE, or --unset A
@@ -174,6 +174,10 @@ render --locked                 name a package and its use case, NAME/USECASE
 render A=1 --from channel       name a package and its use case, NAME/USECASE
 setters multi-node WORKERS      after DIR; type packyard explain multi-node WORKERS
 build --out-dir x               unknown flag '--out-dir'
+list --all                      unknown flag '--all' (it takes --from); type packyard list --help
+list -o jsn                     -o/--output takes text or json, not 'jsn' (did you mean 'json'?)
+disable multi-node queue        type packyard enable multi-node queue --off
+delete multi-node               type packyard undeploy multi-node for a run, rm -r multi-node for a package
 setters . .                     setters: unexpected argument '.' after DIR; type packyard setters .
 explain . A A                   explain: expected one NAME, found 2; packyard setters .
 """
