@@ -90,16 +90,11 @@ def test_the_use_case_that_is_named_for_an_example_has_the_setter(tmp_path: Path
 )
 def test_a_use_case_has_one_address_from_everywhere(start: str, word: str, tmp_path: Path) -> None:
     root = optioned.package(tmp_path)
-    told = done("set", word, "WORKERS=3", cwd=tmp_path / start)
-    assert "WORKERS" in told
+    done("set", word, "WORKERS=3", cwd=tmp_path / start)
     assert b'"3"' in (root / optioned.MULTI / "Krmfile").read_bytes()
-    for words in (
-        ["setters", word],
-        ["enable", word],
-        ["explain", word, "WORKERS"],
-        ["render", word, "PVC_NAME=d"],
-        ["lint", word],
-    ):
+    explained = done("explain", word, "WORKERS", cwd=tmp_path / start)
+    assert "  value    3 (set by you)\n  default  2\n" in explained
+    for words in (["setters", word], ["enable", word], ["render", word, "PVC_NAME=d"], ["lint", word]):
         assert packyard(*words, cwd=tmp_path / start).returncode == 0
 
 

@@ -49,8 +49,6 @@ def test_a_fragment_that_is_no_file_is_refused(root: Path, make: Callable[[Path]
         ("build zzz --to OUT --version 1", "no package 'zzz' in packages (it has p)"),
         ("publish", "--version and --to are missing; type packyard publish --version 1.0.0 --to CHANNEL"),
         ("publish --to", "--to needs a value; type packyard publish --help"),
-        ("publish --to OUT", "packyard publish --version 1.0.0 --to CHANNEL"),
-        ("publish --to FILE --version 1", "FILE: is a file, and a folder is needed here"),
         ("publish p.tar.gz --to OUT --version 1", "(did you mean 'p'?)"),
         ("new", "NAME is missing: packyard new my-model --base job"),
         ("new x", "--base is missing; packyard new --list shows the bases"),
