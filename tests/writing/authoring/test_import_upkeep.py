@@ -117,7 +117,9 @@ def test_what_generators_made_stays_generated(here: Path, tmp_path: Path) -> Non
     assert (here / "bases/web-prod/built.yaml").read_text().count("kind:") == 1
     said = run(here, write(tmp_path / "prefixed", {**TREE, **PREFIXED}), "--name", "prefixed")
     for name, folder in composed(here, "prefixed", tmp_path / "out/use-cases").items():
-        assert "name: dev-conf" in (here / "bases/prefixed-dev/kustomization.yaml").read_text(), name
+        text = (here / "bases/prefixed-dev/kustomization.yaml").read_text()
+        assert "path: /metadata/name, value: dev-conf}" in text, name
+        assert "Generator" not in text, "the base's file stays the one to change"
         assert not [*(here / "bases").glob("prefixed-*/built.yaml")]
         assert (folder / "deployment.yaml").exists()
 
