@@ -4,8 +4,6 @@ How that is written is up to the fragments and to `readme`; docs/generated/field
 Places are use cases by their names; none are named where all have it.
 """
 
-from __future__ import annotations
-
 from collections.abc import Collection, Mapping, Sequence
 from types import SimpleNamespace as Row
 
@@ -52,7 +50,7 @@ def context(
         "folder": folder,
         "leaf": leaf,
         "use_cases": use_cases,
-        "namespaces": sorted({name for use_case in use_cases for name in use_case.namespaces}),
+        "namespaces": sorted({name for use_case in use_cases for name in use_case.namespaces or ["ml"]}),
         "kinds": {kind for use_case in use_cases for kind, _ in use_case.objects},
         "names": {row.name for use_case in use_cases for row in use_case.setters},
         "containers": {name for use_case in use_cases for name in use_case.containers},

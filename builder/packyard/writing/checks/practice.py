@@ -3,8 +3,6 @@
 Most findings are warnings: a cluster accepts such objects, and their users have the trouble.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Container, Iterable, Iterator
 
@@ -58,7 +56,7 @@ def _labelled(node: MappingNode, root: MappingNode, what: str) -> Iterator[Findi
     ):
         place = _metadata(node, root.entry("metadata"))
         message = f"{what} has no label {' or '.join(_LABELS)}: the objects of one run cannot be told from others"
-        yield breach("no-labels", place or node, message)
+        yield breach("no-labels", place or node, message, f"add {_LABELS[0]} to its labels")
 
 
 def _metadata(node: MappingNode, entry: Entry | None) -> Entry | None:
