@@ -43,8 +43,11 @@ def test_a_dry_run_says_what_would_be_new_unchanged_or_incomplete_and_refuses_a_
     assert told.stderr.startswith("warning: published as v1.0, with the v; most write 1.0\n")
     assert not channel.exists()
     statuses(root, channel, "p", "q", "--version", "1.0")
-    told = packyard("publish", "--workspace", root, "--to", f"{channel}s", "p", "--version", "1.0").stderr
-    assert f"{channel}s is a new channel, which begins with this (did you mean 'channel'?)\n" in told
+    begins = f"{channel}s is a new channel, which begins with this (did you mean 'channel'?)\n"
+    for words in (["--dry-run"], []):
+        told = packyard("publish", "--workspace", root, "--to", f"{channel}s", "p", "--version", "1.0", *words).stderr
+        assert begins in told
+    assert packyard("copy", channel, f"{channel}es").stderr == f"2 published: {channel}es\n"
     (channel / "1.0/q.tar.gz.sha256").unlink()
     (root / "packages/p/files/run.txt").write_text("other\n")
     before = reading.files(channel)
