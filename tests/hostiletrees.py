@@ -18,8 +18,9 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import tiny
-from packyard.core.bundle import Manifest, build
 from packyard.core.bundle.archive import Member
+from packyard.core.bundle.bundle import build
+from packyard.core.bundle.manifest import Manifest
 from packyard.core.errors import InputError
 
 #: What one command may take: seconds of processor time, and MiB of memory.

@@ -7,8 +7,9 @@ from pathlib import Path
 import pytest
 
 import tiny
-from packyard.core.bundle import Manifest, build
 from packyard.core.bundle.archive import Member
+from packyard.core.bundle.bundle import build
+from packyard.core.bundle.manifest import Manifest
 from packyard.sharing.stores.directory import DirectoryStore
 from sharing.examples import publish
 from tiny import done

@@ -7,8 +7,9 @@ import pytest
 
 import reading
 import tiny
-from packyard.core.bundle import Bundle, bundle
+from packyard.core.bundle import bundle
 from packyard.core.bundle.archive import Member
+from packyard.core.bundle.bundle import Bundle
 from packyard.core.bundle.manifest import Manifest, ShippedUseCase
 from packyard.sharing.stores.directory import DirectoryStore
 from sharing.examples import publish

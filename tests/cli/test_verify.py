@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 import tiny
-from packyard.core.bundle import Bundle
+from packyard.core.bundle.bundle import Bundle
 from packyard.sharing.entry import IndexEntry
 from packyard.sharing.trust import sbom
 from packyard.sharing.trust.keys import SigningKey

@@ -11,9 +11,10 @@ from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
 
-from packyard.core.bundle import Bundle, Manifest, build, record
+from packyard.core.bundle import record
 from packyard.core.bundle.archive import Member, decompress
-from packyard.core.bundle.manifest import ShippedUseCase
+from packyard.core.bundle.bundle import Bundle, build
+from packyard.core.bundle.manifest import Manifest, ShippedUseCase
 from packyard.core.bundle.reference import Reference
 from packyard.core.digest import Digest
 from packyard.core.errors import UnavailableError

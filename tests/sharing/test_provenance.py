@@ -14,7 +14,8 @@ from cryptography.hazmat.primitives.asymmetric.ec import SECP256R1, generate_pri
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
 from packyard import __version__
-from packyard.core.bundle import Bundle, record
+from packyard.core.bundle import record
+from packyard.core.bundle.bundle import Bundle
 from packyard.core.digest import Digest
 from packyard.core.errors import IntegrityError
 from packyard.core.files.git import Revision

@@ -16,7 +16,6 @@ from packyard import __version__
 from packyard.cli import output, streams, verbs
 from packyard.cli.verbs import FOREIGN, VERBS
 from packyard.core.errors import PackyardError, Problem, UnavailableError, UsageError, suggest
-from packyard.core.files import home
 
 #: The flags that may precede the verb.
 FLAGS = ("--help", "--version", "--quiet", "--verbose")
@@ -36,6 +35,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         streams.flush()
         return code
     except PackyardError as error:
+        from packyard.core.files import home
+
         output.refusal(error.mapped(home.explained))
         return 2 if isinstance(error, UsageError) else 1
     except KeyboardInterrupt:
@@ -61,6 +62,8 @@ def _unforeseen(error: Exception) -> int:
 
 def _refused_by_system(error: OSError) -> Problem | None:
     if isinstance(error.filename, str | bytes) and error.strerror:
+        from packyard.core.files import home
+
         return home.explained(Problem(error.strerror, file=os.fsdecode(error.filename)))
     try:
         os.getcwd()  # noqa: PTH109  # as pathlib does

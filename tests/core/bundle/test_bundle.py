@@ -7,9 +7,9 @@ from dataclasses import replace
 
 import pytest
 
-from packyard.core.bundle import Bundle, Manifest, build
 from packyard.core.bundle.archive import Member, compress, decompress, pack
-from packyard.core.bundle.manifest import FILE, ShippedUseCase
+from packyard.core.bundle.bundle import Bundle, build
+from packyard.core.bundle.manifest import FILE, Manifest, ShippedUseCase
 from packyard.core.errors import InputError, IntegrityError
 
 MEMBERS = [Member(path="README.md", data=b"# bert\n"), Member(path="run.sh", data=b"#!/bin/sh\n", executable=True)]

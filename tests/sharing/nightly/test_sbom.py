@@ -8,8 +8,9 @@ from typing import Any
 
 import pytest
 
-from packyard.core.bundle import Bundle, Manifest, build
 from packyard.core.bundle.archive import Member
+from packyard.core.bundle.bundle import Bundle, build
+from packyard.core.bundle.manifest import Manifest
 from packyard.sharing.trust import sbom
 
 IMAGES = {

@@ -105,10 +105,13 @@ def _set(directory: Path, words: list[str], parsed: Flags) -> Outcome:
 
 def _tell_lost(directory: Path) -> None:
     """Warn of use cases in which nothing is set, as their Krmfile is gone."""
-    from packyard.core.bundle import shipped
     from packyard.using.options import folder
 
     for use_case in folder.use_cases(directory):
+        if os.path.lexists(f"{use_case}/Krmfile"):
+            continue
+        from packyard.core.bundle import shipped  # most have theirs
+
         if lost := shipped.lost(Path(use_case), "Krmfile"):
             message = f"{lost.message} and is passed over"
             output.warning(str(lost._replace(file=os.path.normpath(use_case), message=message)))

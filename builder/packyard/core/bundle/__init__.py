@@ -7,8 +7,3 @@ digest of the *uncompressed* tar is its identity: anyone can rebuild the tar fro
 This room packs, reads and unpacks bundles, and loads nothing that makes them: `writing.build` does, and `sharing`
 distributes.
 """
-
-from packyard.core.bundle.bundle import Bundle, build
-from packyard.core.bundle.manifest import Manifest
-
-__all__ = ["Bundle", "Manifest", "build"]

@@ -50,12 +50,12 @@ def _written(step: str) -> str:
 
 def warning(folder: str) -> str:
     """Return what to say of the notice of a dead writer in a folder; nothing of that of a living one."""
-    from shlex import quote
-
     file = f"{folder}/{NAME}"
     text = _text(folder)
     if not text:
         return ""
+    from shlex import quote  # few folders have one
+
     return (
         f"{file}: a change of these files was not finished by {text!r}: they may be old and new in part; that user's "
         f"next packyard command that writes here finishes it, and packyard undo {quote(folder)} takes it back; or "

@@ -7,7 +7,6 @@ import errno
 import os
 import stat
 from collections.abc import Callable
-from pathlib import Path
 from typing import BinaryIO
 
 from packyard.core.errors import InputError, Problem, UnavailableError
@@ -32,7 +31,7 @@ def is_folder(path: str | os.PathLike[str]) -> bool:
 def make_folder(folder: str | os.PathLike[str]) -> None:
     """Make a folder, and those above it."""
     try:
-        Path(folder).mkdir(parents=True, exist_ok=True)
+        os.makedirs(folder, exist_ok=True)
     except (FileExistsError, NotADirectoryError) as error:
         raise not_a_folder(folder) from error
     except OSError as error:
@@ -41,6 +40,8 @@ def make_folder(folder: str | os.PathLike[str]) -> None:
 
 def not_a_folder(path: str | os.PathLike[str]) -> InputError:
     """Return that a file stands where a path has a folder."""
+    from pathlib import Path  # `packyard version` starts without it
+
     file = next(filter(os.path.lexists, (Path(path), *Path(path).parents)), path)
     return InputError(Problem("is a file, and a folder is needed here", file=str(file), hint="name another folder"))
 

@@ -8,7 +8,6 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from packyard.core.bundle import address, shipped
 from packyard.core.errors import Problem
 from packyard.core.files.tree import Tree
 from packyard.using.options.folder import has_options
@@ -107,6 +106,8 @@ def elsewhere(directory: Path, problem: Problem) -> Problem:
 
     What is missing in a line of a values file stays a problem of that line.
     """
+    from packyard.core.bundle import shipped  # for errors
+
     name = problem.missing
     known = switched_off(directory, name) or shipped.replacement(directory, name) if name else None
     return known._replace(file=problem.file, line=problem.line) if known and problem.line else known or problem
@@ -117,6 +118,8 @@ def switched_off(directory: Path, name: str) -> Problem | None:
     having = [option for option in read_options(directory) if name in option.setters]
     if not having or any(option.is_enabled for option in having):
         return None
+    from packyard.core.bundle import address  # for errors
+
     names = " and ".join(repr(option.name) for option in having)
     message = f"{name} is a parameter of the option {names}, which {directory} has not enabled"
     setter = having[0].setters[name]
