@@ -1,9 +1,10 @@
-"""Waits until a whole model is on the storage, and says what would stop vLLM before it loads for minutes.
+"""Waits until a whole model is on the storage, and says what would stop vLLM after it loaded for minutes.
 
 Reads MODEL_PATH, MAX_MODEL_LEN, GPUS, NODES, TENSOR_PARALLEL_SIZE, GPU_MEMORY, GPU_MEMORY_UTILIZATION, and ADAPTER_PATH
 and MAX_LORA_RANK where an adapter is served; its words are vLLM's arguments. It refuses only what cannot work: what it
-does not know passes, and where an argument changes how much memory a model takes it warns. It links the kernels that
-FlashInfer has in the image to FLASHINFER_CUBIN_DIR, as FlashInfer writes beside them and the image is read-only.
+does not know passes, and where an argument changes how much memory a model takes it warns. What vLLM itself says before
+it loads, such as a context that the model does not know or heads that GPUs cannot share, is left to it. It links the
+kernels that FlashInfer has in the image to FLASHINFER_CUBIN_DIR, as it writes beside them and the image is read-only.
 """
 
 import importlib.util
@@ -35,17 +36,15 @@ def main():
         said = problem
         time.sleep(float(os.environ.get("CHECK_SECONDS", "10")))
     words = {word.partition("=")[0] for word in sys.argv[1:]}
-    problems, memory = [*find_problems(model), *find_code_problems(model, words)], list(find_memory_problems(model))
+    problems, memory = list(find_code_problems(model, words)), list(find_memory_problems(model))
     if adapter:
         problems += find_adapter_problems(Path(adapter))
     if changing := sorted(CHANGING & words):
         print("".join(f"warning: {each}, unless {', '.join(changing)} changes that\n" for each in memory), end="")
     else:
         problems += memory
-    for problem in problems:
-        print(f"{model}: {problem}", file=sys.stderr)
     if problems:
-        sys.exit(1)
+        sys.exit("\n".join(f"{model}: {each}" for each in problems))
     link_kernels()
     print(f"{model} is complete")
 
@@ -155,32 +154,14 @@ def weigh(file):
     return sum((end - start) * 2 // FLOATS[kind] if kind in FLOATS else end - start for kind, start, end in tensors)
 
 
-def find_problems(model):
-    """Yield what the values of the run ask of the model that it does not have."""
-    config = read_text_config(model)
-    longest, parallel = int(os.environ["MAX_MODEL_LEN"]), int(os.environ["TENSOR_PARALLEL_SIZE"])
-    parallel = 1 if any(word.startswith("--data-parallel-size") for word in sys.argv) else parallel
-    limit = find_limit(config)
-    if limit and longest > limit:
-        yield f"MAX_MODEL_LEN is {longest}, and the model knows contexts of {limit} tokens: set it to {limit} or less"
-    heads = config.get("num_attention_heads")
-    if heads and heads % parallel:
-        fits = ", ".join(str(each) for each in range(1, 17) if heads % each == 0)
-        yield f"{parallel} GPUs cannot share {heads} attention heads: split the model over {fits}"
-
-
-def read_text_config(model):
-    whole = read(model / "config.json")
-    return whole.get("text_config") or whole
-
-
 def find_memory_problems(model):
     """Yield what the GPUs have too little memory for; nothing is known where there are none."""
     longest, parallel = int(os.environ["MAX_MODEL_LEN"]), int(os.environ["TENSOR_PARALLEL_SIZE"])
     gpus, card = int(os.environ["GPUS"]) * int(os.environ.get("NODES", "1")), os.environ["GPU_MEMORY"]
     room = gpus * float(card[:-2]) * UNITS[card[-2:]] * float(os.environ["GPU_MEMORY_UTILIZATION"])
     weights = sum(weigh(file) for file in find_weights(model))
-    context = longest * count_bytes(read_text_config(model), parallel)
+    config = read(model / "config.json")
+    context = longest * count_bytes(config.get("text_config") or config, parallel)
     if gpus and weights + context > room:
         parts = f"the weights take {show(weights)}, a request of MAX_MODEL_LEN {longest} {show(context)}"
         less = "lower MAX_MODEL_LEN, or " if weights < room else ""
@@ -204,18 +185,6 @@ def find_adapter_problems(adapter):
 
 def show(size):
     return f"{size / 2**30:.1f}Gi"
-
-
-def find_limit(config):
-    """Return how many tokens a model can attend to, 0 where it does not say."""
-    known = config.get("max_position_embeddings") or 0
-    ropes = config.get("rope_scaling") or config.get("rope_parameters") or {}
-    limits = [known]
-    for rope in [ropes, *ropes.values()]:  # of all layers, or of each kind
-        if isinstance(rope, dict):
-            origin = max(known, rope.get("original_max_position_embeddings") or 0)
-            limits.append(int(origin * (rope.get("factor") or 1)))
-    return max(limits)
 
 
 def count_bytes(config, parallel):

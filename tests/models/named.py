@@ -9,9 +9,10 @@ import re
 from collections.abc import Iterator, Mapping
 from functools import cache
 
+import yaml
+
 from catalogue.pods import as_pods
 from catalogue.usecases import CATALOGUE, PACKAGES, Object, composed_package, shipped
-from models.wheels import CLASSES
 from workload import environment
 
 _ARGUMENT = re.compile(r"(?<![\w-])--[a-z][a-z0-9-]*")
@@ -95,17 +96,13 @@ def variables() -> dict[str, str]:
 
 
 def keywords() -> Iterator[tuple[str, str]]:
-    """Yield the classes of TRL that the program of llm-finetune calls, each with a keyword that it gives.
-
-    What a function gives by a mapping is given to each class that the function names.
-    """
-    program = ast.parse((CATALOGUE.root_dir / "overlays/programs/finetune/train.py").read_bytes())
-    for call in (node for node in ast.walk(program) if isinstance(node, ast.Call)):
-        name = call.func.attr if isinstance(call.func, ast.Attribute) else getattr(call.func, "id", "")
-        if name in CLASSES:
-            yield from ((name, word.arg) for word in call.keywords if word.arg)
-    for function in (node for node in program.body if isinstance(node, ast.FunctionDef)):
-        classes = {node.attr for node in ast.walk(function) if isinstance(node, ast.Attribute)} & {*CLASSES}
-        mappings = [node.value for node in function.body if isinstance(node, ast.Assign)]
-        keys = [key for item in mappings if isinstance(item, ast.Dict) for key in item.keys]
-        yield from ((name, key.value) for name in classes for key in keys if isinstance(key, ast.Constant))
+    """Yield what the program of llm-finetune gives to TRL: to a Trainer, or to its Config and that of its model."""
+    folder = CATALOGUE.root_dir / "overlays/programs/finetune"
+    program = ast.parse((folder / "train.py").read_bytes())
+    for node in ast.walk(program):
+        if isinstance(node, ast.Call) and getattr(node.func, "id", "") == "TRAINER":
+            yield from (("Trainer", word.arg) for word in node.keywords if word.arg)
+        if isinstance(node, ast.Assign) and getattr(node.targets[0], "id", "") == "follows":
+            assert isinstance(node.value, ast.Dict)
+            yield from (("Config", key.value) for key in node.value.keys if isinstance(key, ast.Constant))
+    yield from (("Config", name) for name in yaml.safe_load((folder / "arguments.yaml").read_text()))

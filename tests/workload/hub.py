@@ -1,4 +1,4 @@
-"""A small Hugging Face: a repository at a commit, whose files it sends, holds back or spoils as a test says.
+"""A small Hugging Face: a repository at a commit, whose files it sends, or spoils as a test says.
 
 It answers as the Hub does what huggingface_hub asks: HEAD before GET, small files by a redirection to another path of
 the same host, large ones by one to another host, and the former name of a repository by one to its name of today.
@@ -8,7 +8,6 @@ import hashlib
 import json
 import re
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from threading import Event
 from urllib.parse import unquote, urlsplit
 
 COMMIT = "0123456789abcdef0123456789abcdef01234567"
@@ -24,8 +23,6 @@ class Hub(ThreadingHTTPServer):
         self.former_name = "nobody/nothing"
         self.files = files
         self.sent = dict(files)  # what is sent, where it is not what the list says
-        self.holds: dict[str, Event] = {}  # what is waited for before a file is sent
-        self.is_held = Event()
         self.token = ""
         self.asked: list[tuple[str, str]] = []
         self.authorized: list[str] = []
@@ -76,9 +73,6 @@ class _Handler(BaseHTTPRequestHandler):
         hub, asked = self.server, self.headers.get("Range", "")
         if self.command == "GET":
             hub.asked.append((path, asked))
-            if path in hub.holds:
-                hub.is_held.set()
-                hub.holds[path].wait()
         data, first = hub.sent[path], int(asked.removeprefix("bytes=").partition("-")[0] or 0)
         headers = {"X-Repo-Commit": COMMIT, "ETag": f'"{_blob(hub.files[path])}"'}
         headers |= {"Content-Range": f"bytes {first}-{len(data) - 1}/{len(data)}"} if asked else {}

@@ -1,4 +1,7 @@
-"""Copies files between /tmp and the buckets of a run that has these for its storage, by pyarrow."""
+"""Copies files between /tmp and the buckets of a run that has these for its storage, by pyarrow; else does nothing.
+
+Keys are those of the Secret; without them pyarrow looks for a role, as the SDK of S3 does.
+"""
 
 import fcntl
 import os
@@ -8,14 +11,17 @@ from pyarrow import fs
 
 LOCAL = pathlib.Path("/tmp")
 GIVEN = os.environ
-SCHEME, _, ENDPOINT = GIVEN["endpoint_url"].partition("://")
-S3 = fs.S3FileSystem(
-    access_key=GIVEN["aws_access_key_id"],
-    secret_key=GIVEN["aws_secret_access_key"],
-    region=GIVEN["region_name"],
-    scheme=SCHEME,
-    endpoint_override=ENDPOINT,
-)
+S3 = None
+if "trainingbucket" in GIVEN:
+    scheme, _, endpoint = GIVEN["endpoint_url"].partition("://")
+    S3 = fs.S3FileSystem(
+        access_key=GIVEN.get("aws_access_key_id"),
+        secret_key=GIVEN.get("aws_secret_access_key"),
+        session_token=GIVEN.get("aws_session_token"),
+        region=GIVEN["region_name"],
+        scheme=scheme,
+        endpoint_override=endpoint,
+    )
 
 
 def place(bucket, path):
@@ -24,6 +30,8 @@ def place(bucket, path):
 
 def fetch(bucket, folder):
     """Copy what a bucket has for a directory of /tmp, less what is there; the processes of a pod do so one by one."""
+    if not S3:
+        return
     with (LOCAL / "bucket.lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         selector = fs.FileSelector(place(bucket, folder), recursive=True, allow_not_found=True)
@@ -34,15 +42,12 @@ def fetch(bucket, folder):
                 fs.copy_files(found.path, str(file), source_filesystem=S3)
 
 
-def store(file):
-    """Copy a file to where the bucket of the results has its path of /tmp."""
-    fs.copy_files(str(file), place("trainingbucket", file), destination_filesystem=S3)
-
-
-def store_all(folder):
-    for file in sorted(file for file in folder.rglob("*") if file.is_file()):
-        store(file)
+def store(path):
+    """Copy a file, or all of a directory, to where the bucket of the results has its path of /tmp."""
+    for file in sorted(file for file in [path, *path.rglob("*")] if file.is_file()) if S3 else ():
+        fs.copy_files(str(file), place("trainingbucket", file), destination_filesystem=S3)
 
 
 def remove(folder):
-    S3.delete_dir(place("trainingbucket", folder))
+    if S3:
+        S3.delete_dir(place("trainingbucket", folder))

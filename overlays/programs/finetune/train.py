@@ -5,14 +5,14 @@ or DATASET_REPO. OUTPUT_DIR gets checkpoints, from the last of which a run of th
 TensorBoard, and in the end `adapter`, as PEFT lays it out, or `model`.
 """
 
-import importlib.util
 import json
 import os
-import pathlib
 import shutil
 import signal
 import sys
+from pathlib import Path
 
+import bucket
 import datasets
 import torch
 import transformers
@@ -26,39 +26,24 @@ from trl.chat_template_utils import get_training_chat_template, has_generation_m
 import tiny
 
 GIVEN = os.environ
-MODEL_PATH, DATASET_DIR, OUTPUT_DIR = (
-    pathlib.Path(GIVEN[name]) for name in ("MODEL_PATH", "DATASET_DIR", "OUTPUT_DIR")
-)
+MODEL_PATH, DATASET_DIR, OUTPUT_DIR = (Path(GIVEN[name]) for name in ("MODEL_PATH", "DATASET_DIR", "OUTPUT_DIR"))
 MAX_LENGTH, LORA_RANK, LOCAL_PROCESSES = (int(GIVEN[name]) for name in ("MAX_LENGTH", "LORA_RANK", "LOCAL_WORLD_SIZE"))
 METHOD, DATASET_REPO = GIVEN["METHOD"], GIVEN["DATASET_REPO"]
+CONFIG, TRAINER = {"sft": (trl.SFTConfig, trl.SFTTrainer), "dpo": (trl.DPOConfig, trl.DPOTrainer)}[METHOD]
 FSDP = GIVEN["SHARDING"] == "fsdp"  # each process keeps a part of the weights; else all of them (DDP)
 CHECKPOINTS_DIR = OUTPUT_DIR / "checkpoints"
-BUCKET = "trainingbucket" in GIVEN  # in place of a storage: the paths of the run are below /tmp
-if BUCKET:
-    import bucket
 
-#: The arguments of TRL that have a parameter. All others are for TRAINER_ARGUMENTS.
-PARAMETERS = {
-    "per_device_train_batch_size": ("BATCH_SIZE", int),
-    "gradient_accumulation_steps": ("ACCUMULATION_STEPS", int),
-    "num_train_epochs": ("TRAIN_EPOCHS", float),
-    "learning_rate": ("LEARNING_RATE", float),
-    "max_length": ("MAX_LENGTH", int),
-    "save_steps": ("CHECKPOINT_STEPS", int),
-}
 #: What a checkpoint and a run that goes on from it have in common.
 SAME = ("METHOD", "LORA_RANK", "QUANTIZATION", "SHARDING", "BATCH_SIZE", "ACCUMULATION_STEPS", "LEARNING_RATE")
 SAME += ("MAX_LENGTH", "TRAINER_ARGUMENTS")
 SHAPE = {"WORKERS x GPUS": GIVEN["WORLD_SIZE"], **{name: GIVEN[name] for name in SAME}}
-#: Who gets the losses: TensorBoard's files, and services whose variables are there.
-TRACKERS = {
-    "tensorboard": importlib.util.find_spec("tensorboard"),
-    "mlflow": "MLFLOW_TRACKING_URI" in GIVEN,
-    "wandb": "WANDB_API_KEY" in GIVEN,
-}
-GIVEN["TENSORBOARD_LOGGING_DIR"] = str(OUTPUT_DIR / "logs")
+#: Who gets the losses, where its variable is there.
+TRACKERS = {"tensorboard": "TENSORBOARD_LOGGING_DIR", "mlflow": "MLFLOW_TRACKING_URI", "wandb": "WANDB_API_KEY"}
+if transformers.integrations.is_tensorboard_available():
+    GIVEN["TENSORBOARD_LOGGING_DIR"] = str(OUTPUT_DIR / "logs")
 CHOICE = '{"prompt": ..., "chosen": ..., "rejected": ...}'
-LINES = {"sft": '{"messages": [...]}, {"prompt": ..., "completion": ...} or {"text": ...}', "dpo": CHOICE}[METHOD]
+CHAT = '{"messages": [{"role": ..., "content": ...}]}'
+LINES = {"sft": f'{CHAT}, {{"prompt": ..., "completion": ...}} or {{"text": ...}}', "dpo": CHOICE}[METHOD]
 COLUMNS = {"sft": ({"messages"}, {"prompt", "completion"}, {"text"}), "dpo": ({"chosen", "rejected"},)}[METHOD]
 
 
@@ -74,12 +59,14 @@ def check_gpus():
 
 def check_model(folder):
     """Refuse weights that are not there, or not whole, as after a copy that ended early; and a context too long."""
+    index = folder / "model.safetensors.index.json"
     try:
         config = json.loads((folder / "config.json").read_text())
+        names = set(json.loads(index.read_text())["weight_map"].values()) if index.is_file() else {"model.safetensors"}
     except OSError:
         sys.exit(f"no weights in {folder}, which has no config.json: copy them there, or set MODEL_PATH")
-    except ValueError:
-        sys.exit(f"{folder}/config.json is not whole: copy it again")
+    except (ValueError, LookupError):
+        sys.exit(f"{folder}: config.json or {index.name} is not whole: copy both again")
     text = config.get("text_config", config)
     ropes = text.get("rope_scaling") or text.get("rope_parameters") or {}  # as transformers 4 and 5 call it
     kinds = [ropes, *ropes.values()]  # of all layers, or of each kind
@@ -87,11 +74,6 @@ def check_model(folder):
     context = int((text.get("max_position_embeddings") or MAX_LENGTH) * max(factors))
     if context < MAX_LENGTH:
         sys.exit(f"the context of {folder} is {context} tokens: lower MAX_LENGTH from {MAX_LENGTH}")
-    index = folder / "model.safetensors.index.json"
-    try:
-        names = set(json.loads(index.read_text())["weight_map"].values()) if index.is_file() else {"model.safetensors"}
-    except (ValueError, LookupError):
-        names = {index.name}
     broken = sorted(name for name in names if not is_whole(folder / name))
     if broken:
         sys.exit(f"{folder}: files that are not there, or not whole: copy {', '.join(broken)} again")
@@ -104,83 +86,56 @@ def is_whole(file):
             length = int.from_bytes(data.read(8), "little")
             header = json.loads(data.read(length)) if length < 1 << 30 else {}
         ends = [each["data_offsets"][1] for name, each in header.items() if name != "__metadata__"]
+        return file.stat().st_size == 8 + length + max(ends)
     except (OSError, ValueError, LookupError, TypeError, AttributeError):
         return False
-    return bool(ends) and file.stat().st_size == 8 + length + max(ends)
 
 
-def config(dtype, **others):
-    """Return the configuration of TRL's trainer: TRAINER_ARGUMENTS over what is usual over TRL's own."""
+def parse(**learned):
+    """Return the arguments of TRL's trainer and model: TRAINER_ARGUMENTS over what follows here over arguments.yaml."""
     on_gpus = torch.cuda.is_available()
+    # Weights that change need more than 16 bits, those beside an adapter do not.
+    dtype = "bfloat16" if LORA_RANK and on_gpus else "float32"
     # In a checkpoint each process writes what it has; accelerate 1.15 cannot read an adapter that was written so.
     kept = "FULL_STATE_DICT" if LORA_RANK else "SHARDED_STATE_DICT"
-    if FSDP:  # before transformers and accelerate ask
-        GIVEN.update(ACCELERATE_USE_FSDP="true", FSDP_STATE_DICT_TYPE=kept)
-    usual = {
-        "output_dir": str(CHECKPOINTS_DIR),
-        "lr_scheduler_type": "cosine",
-        "warmup_steps": 0.03,  # of all steps
+    GIVEN.update(ACCELERATE_USE_FSDP=str(FSDP).lower(), FSDP_STATE_DICT_TYPE=kept)  # before they are asked for
+    follows = {
         "bf16": on_gpus,
-        "use_cpu": not on_gpus,
-        "gradient_checkpointing": not FSDP,
+        "use_cpu": not on_gpus,  # else processes without GPUs train alone
         "fsdp": FSDP or None,
         # The first process of a pod reads the weights, and others get them.
-        "fsdp_config": {"activation_checkpointing": True, "cpu_ram_efficient_loading": True, "state_dict_type": kept},
-        "ddp_find_unused_parameters": False,
-        "ddp_timeout": 4 * 3600,  # while the first process of all reads the data
-        "logging_first_step": True,
-        "disable_tqdm": True,
-        "report_to": [name for name, there in TRACKERS.items() if there],
+        "fsdp_config": {"cpu_ram_efficient_loading": True, "state_dict_type": kept},
+        "report_to": [name for name, variable in TRACKERS.items() if variable in GIVEN],
+        "dtype": dtype,
         "model_init_kwargs": {"dtype": dtype},
-        **{name: kind(GIVEN[parameter]) for name, (parameter, kind) in PARAMETERS.items()},
-        **others,
+        "use_peft": LORA_RANK > 0,
+        "lora_alpha": 2 * LORA_RANK,
+        "load_in_4bit": GIVEN["QUANTIZATION"] == "nf4",
+        **learned,
     }
+    text = Path(__file__).with_name("arguments.yaml").read_text()
+    named, usual = yaml.safe_load(text), yaml.safe_load(os.path.expandvars(text))
+    parser = trl.TrlParser((CONFIG, trl.ModelConfig), exit_on_error=False, allow_abbrev=False)
     try:
         given = yaml.safe_load(GIVEN["TRAINER_ARGUMENTS"]) or {}
-        for name in PARAMETERS.keys() & given.keys():
-            sys.exit(f"TRAINER_ARGUMENTS: set {PARAMETERS[name][0]} in place of {name}")
-        return {"sft": trl.SFTConfig, "dpo": trl.DPOConfig}[METHOD](**usual | given)
-    except (TypeError, ValueError, AttributeError, yaml.YAMLError) as error:
+        for name in [name for name in given if str(named.get(name)).startswith("$")]:
+            sys.exit(f"TRAINER_ARGUMENTS: set {named[name][1:]} in place of {name}")
+        return parser.parse_args_into_dataclasses(parser.set_defaults_with_config(**usual | follows | given))
+    except Exception as error:  # of YAML, of argparse, or of TRL
         sys.exit(f"TRAINER_ARGUMENTS: {error}: it is a mapping of TRL's arguments, as {{packing: true}}")
 
 
-def weights():
-    """Return how weights are loaded: those that change need more than 16 bits, those beside an adapter do not."""
-    return trl.ModelConfig(
-        dtype="bfloat16" if LORA_RANK and torch.cuda.is_available() else "float32",
-        use_peft=LORA_RANK > 0,
-        lora_r=LORA_RANK,
-        lora_alpha=2 * LORA_RANK,
-        lora_target_modules=["all-linear"],
-        load_in_4bit=GIVEN["QUANTIZATION"] == "nf4",
-        use_bnb_nested_quant=True,
-        bnb_4bit_quant_storage="bfloat16",
-    )
-
-
-def fault(row):
-    """Return what is wrong with an example, if anything is."""
-    if not isinstance(row, dict) or not any(names <= row.keys() for names in COLUMNS):
-        return f"each line is {LINES}"
+def check(where, line):
+    """Refuse an example in JSON that cannot be trained on, and say where it is."""
     try:
-        if "messages" in row and all(message["role"] != "assistant" for message in row["messages"]):
-            return 'no message has the role "assistant", so there is nothing to learn'
-    except (TypeError, LookupError):
-        return '"messages" is a list of {"role": ..., "content": ...}'
-    return None
-
-
-def check_lines(files):
-    """Refuse the first line that cannot be trained on, by its number."""
-    for file in files:
-        with file.open("rb") as lines:
-            for number, line in enumerate(lines, 1):
-                try:
-                    said = fault(json.loads(line))
-                except ValueError as error:
-                    said = f"each line is {LINES}: {error!r}"
-                if said:
-                    sys.exit(f"{file}:{number}: {said}")
+        row = json.loads(line)
+        if not any(names <= row.keys() for names in COLUMNS):
+            raise LookupError(*row)
+        learned = "messages" not in row or any(message["role"] == "assistant" for message in row["messages"])
+    except (ValueError, TypeError, LookupError, AttributeError) as error:
+        sys.exit(f"{where}: each line is {LINES}: {error!r}")
+    if not learned:
+        sys.exit(f'{where}: no message has the role "assistant", so there is nothing to learn')
 
 
 def read_data():
@@ -189,16 +144,17 @@ def read_data():
     if DATASET_REPO:
         name, _, revision = DATASET_REPO.partition("@")
         splits = datasets.load_dataset(name, revision=revision or None, cache_dir=cache)
-        if said := fault(splits["train"][0]):
-            sys.exit(f"{DATASET_REPO}: {said}")
+        check(DATASET_REPO, json.dumps(splits["train"][0], default=str))
     else:
         files = sorted(DATASET_DIR.glob("*.jsonl"))
         evaluated = sorted(map(str, DATASET_DIR.glob("eval*.jsonl")))
         trained = [str(file) for file in files if str(file) not in evaluated]
         if not trained:
             sys.exit(f"no data: {DATASET_DIR} has no *.jsonl: copy files there, or set DATASET_DIR or DATASET_REPO")
-        if PartialState().is_main_process:
-            check_lines(files)
+        for file in files if PartialState().is_main_process else ():
+            with file.open("rb") as lines:
+                for number, line in enumerate(lines, 1):
+                    check(f"{file}:{number}", line)
         names = {"train": trained} | ({"test": evaluated} if evaluated else {})
         splits = datasets.load_dataset("json", data_files=names, cache_dir=cache)
     return splits["train"], splits.get("validation") or splits.get("test")
@@ -213,23 +169,17 @@ def learn_last_answer(row):
 def prepare(examples, model):
     """Return examples as a trainer takes them, and its arguments so that answers alone are learned."""
     columns = examples[0].column_names
-    template = transformers.AutoTokenizer.from_pretrained(model)
-    talks = isinstance(next(iter(examples[0]))[columns[0]], list)
-    if talks and not template.chat_template:
-        sys.exit(f"{MODEL_PATH} has no chat template: take the model that was tuned for chats, or give texts")
     if "messages" not in columns:
         return examples, {}
+    template = transformers.AutoTokenizer.from_pretrained(model)
+    if not template.chat_template:
+        sys.exit(f"{MODEL_PATH} has no chat template: take the model that was tuned for chats, or give texts")
     try:
-        if has_generation_markers(template.chat_template) or get_training_chat_template(template):
-            return examples, {"assistant_only_loss": True}
+        marked = has_generation_markers(template.chat_template) or get_training_chat_template(template)
     except ValueError:
-        say("the chat template does not tell answers from questions: the last answer of each chat is learned")
-    return [each and each.map(learn_last_answer, remove_columns=columns) for each in examples], {}
-
-
-def say(text):
-    if PartialState().is_main_process:
-        print(text, flush=True)
+        PartialState().print("the chat template does not mark answers: the last one of each chat is learned")
+        return [each and each.map(learn_last_answer, remove_columns=columns) for each in examples], {}
+    return examples, {"assistant_only_loss": bool(marked)}
 
 
 def find_checkpoint():
@@ -241,10 +191,8 @@ def find_checkpoint():
     was = json.loads(file.read_text())
     other = [f"{name} {was.get(name)}, and not {value}" for name, value in SHAPE.items() if was.get(name) != value]
     if other:
-        sys.exit(
-            f"{file.parent} is of a run with {'; '.join(other)}: set that again, or another RUN_NAME to start over"
-        )
-    say(f"going on after step {step}")
+        sys.exit(f"{file.parent} is of a run with {'; '.join(other)}: set that again, or another RUN_NAME")
+    PartialState().print(f"going on after step {step}")
     return str(file.parent)
 
 
@@ -264,19 +212,16 @@ class Watch(transformers.TrainerCallback):
         folder = CHECKPOINTS_DIR / f"checkpoint-{state.global_step}"
         PartialState().wait_for_everyone()
         if state.is_world_process_zero:
-            if BUCKET:
-                bucket.store_all(folder)
+            bucket.store(folder)
             (folder / "shape.json").write_text(json.dumps(SHAPE))
-            if BUCKET:
-                bucket.store(folder / "shape.json")
+            bucket.store(folder / "shape.json")
             for other in [other for other in CHECKPOINTS_DIR.glob("checkpoint-*") if other != folder]:
                 shutil.rmtree(other)
-                if BUCKET:
-                    bucket.remove(other)
+                bucket.remove(other)
 
     def on_log(self, _args, state, _control, logs, **_):
         values = ", ".join(f"{name} {value:.4g}" for name, value in logs.items() if isinstance(value, float))
-        say(f"step {state.global_step} of {state.max_steps}: {values}")
+        PartialState().print(f"step {state.global_step} of {state.max_steps}: {values}", flush=True)
 
 
 def write_result(trainer):
@@ -289,16 +234,12 @@ def write_result(trainer):
         unfinished = OUTPUT_DIR / f"{folder.name}.unfinished"
         for other in (folder, unfinished):
             shutil.rmtree(other, ignore_errors=True)
-        for module in [*trainer.model.modules()]:  # PEFT finds no weights by the names that FSDP's wrappers give
-            for name, child in module.named_children():
-                setattr(module, name, getattr(child, "_checkpoint_wrapped_module", child))
-        trainer.accelerator.unwrap_model(trainer.model).save_pretrained(unfinished, state_dict=state)
+        trainer.model.save_pretrained(unfinished, state_dict=state)
         trainer.processing_class.save_pretrained(unfinished)
         if not all(map(is_whole, unfinished.glob("*.safetensors"))):
             sys.exit(f"{unfinished} has no weights: PEFT or transformers of IMAGE do not fit this program")
         unfinished.rename(folder)
-        if BUCKET:
-            bucket.store_all(folder)
+        bucket.store(folder)
         shutil.rmtree(OUTPUT_DIR / "cache", ignore_errors=True)
         print(f"wrote {folder}", flush=True)
     PartialState().wait_for_everyone()
@@ -306,23 +247,19 @@ def write_result(trainer):
 
 def main():
     """Train from where an interrupted run of the same name ended."""
-    if BUCKET:
-        bucket.fetch("datasetsbucket", MODEL_PATH)
-        bucket.fetch("datasetsbucket", DATASET_DIR)
-        bucket.fetch("trainingbucket", CHECKPOINTS_DIR)
+    bucket.fetch("datasetsbucket", MODEL_PATH)
+    bucket.fetch("datasetsbucket", DATASET_DIR)
+    bucket.fetch("trainingbucket", CHECKPOINTS_DIR)
     check_gpus()
     model = tiny.create() if MODEL_PATH.name == "tiny" and not MODEL_PATH.exists() else MODEL_PATH
     check_model(model)
-    loading = weights()
-    arguments = config(loading.dtype)
+    arguments, loading = parse()
     checkpoint = find_checkpoint()
     with arguments.main_process_first(local=False):
         examples, learned = prepare(read_data(), model)
-    if examples[1]:
-        learned["eval_strategy"] = "epoch"
-    trainer = {"sft": trl.SFTTrainer, "dpo": trl.DPOTrainer}[METHOD](
+    trainer = TRAINER(
         str(model),
-        args=config(loading.dtype, **learned),
+        args=parse(eval_strategy="epoch" if examples[1] else "no", **learned)[0],
         train_dataset=examples[0],
         eval_dataset=examples[1],
         quantization_config=trl.get_quantization_config(loading),
@@ -334,7 +271,7 @@ def main():
         trainer.save_model = lambda *_, **__: None  # of checkpoints, which have the weights in FSDP's own form
     trainer.train(resume_from_checkpoint=checkpoint)
     if trainer.state.global_step < trainer.state.max_steps:
-        say(f"interrupted after step {trainer.state.global_step}: a run of the same name goes on from there")
+        print(f"interrupted after step {trainer.state.global_step}: a run of the same name goes on from there")
         sys.exit(128 + signal.SIGTERM)
     write_result(trainer)
 

@@ -19,6 +19,7 @@ import pytest
 
 from catalogue.usecases import CATALOGUE
 from real import free_port, path_with, pinned_program, program
+from sharing import buckets
 from workload import catalogue, controllers
 from workload.environment import Object
 from workload.machine import Machine, NewMachine, wait_until
@@ -214,10 +215,11 @@ runpy.run_path(os.environ["PROGRAM"], run_name="__main__")
 
 def test_examples_are_packed_and_evaluated_and_steps_accumulate(trainer: Trainer, tmp_path: Path) -> None:
     write_lines(tmp_path / "data/eval.jsonl", CHATS[:2])
-    arguments = "{packing: true, logging_steps: 1, eval_packing: false}"
+    arguments = "{packing: true, logging_steps: 1, eval_packing: false, weight_decay: 1e-3, lora_alpha: 3}"
     ended = trained(trainer, tmp_path, CHATS * 8, TRAINER_ARGUMENTS=arguments, ACCUMULATION_STEPS=2, TRAIN_EPOCHS=2)
     assert max(losses(ended.log)) < 2 * 64 / 4
     assert len(re.findall("eval_loss", ended.log)) == 2
+    assert json.loads((tmp_path / "output/adapter/adapter_config.json").read_text())["lora_alpha"] == 3
 
 
 def test_an_adapter_is_learned_beside_weights_of_4_bits(trainer: Trainer, tmp_path: Path) -> None:
@@ -293,8 +295,11 @@ def refusal(trainer: Trainer, folder: Path, **values: object) -> str:
         (WHOLE | {"model-2.safetensors": tensors({"w": [4]})[:-1]}, "copy model-2.safetensors again"),
         (WHOLE | {"model-2.safetensors": tensors({"w": [4]})[:20]}, "copy model-2.safetensors again"),
         (WHOLE | {"model-2.safetensors": b""}, "copy model-2.safetensors again"),
-        (WHOLE | {"config.json": b'{"hidden'}, "config.json is not whole: copy it again"),
-        (WHOLE | {"model.safetensors.index.json": b'{"weight_map": {'}, "copy model.safetensors.index.json again"),
+        (
+            WHOLE | {"config.json": b'{"hidden'},
+            "config.json or model.safetensors.index.json is not whole: copy both again",
+        ),
+        (WHOLE | {"model.safetensors.index.json": b'{"weight_map": {'}, "index.json is not whole: copy both again"),
         (WHOLE, "no data"),
     ],
     ids=["none", "one", "half", "header", "empty", "config", "index", "whole"],
@@ -305,27 +310,19 @@ def test_refuses_weights_that_are_not_whole(
     assert expected in refusal(trainer, tmp_path, MODEL_PATH=weights(tmp_path / "weights", files))
 
 
-def test_refuses_a_directory_without_weights(trainer: Trainer, tmp_path: Path) -> None:
-    assert "has no config.json: copy them there, or set MODEL_PATH" in refusal(
-        trainer, tmp_path, MODEL_PATH=tmp_path / "no"
-    )
-
-
 @pytest.mark.parametrize(
-    "config", ['{"max_position_embeddings": 31}', '{"text_config": {"max_position_embeddings": 31}}']
+    ("config", "known"),
+    [
+        ('{"max_position_embeddings": 31}', 31),
+        ('{"text_config": {"max_position_embeddings": 31}}', 31),
+        ('{"max_position_embeddings": 16, "rope_scaling": {"factor": 2.0}}', 32),
+    ],
 )
-def test_refuses_a_context_that_the_model_has_not(config: str, trainer: Trainer, tmp_path: Path) -> None:
+def test_refuses_a_context_that_the_model_has_not(config: str, known: int, trainer: Trainer, tmp_path: Path) -> None:
     folder = weights(tmp_path / "weights", WHOLE | {"config.json": config.encode()})
-    assert "is 31 tokens: lower MAX_LENGTH from 32" in refusal(trainer, tmp_path, MODEL_PATH=folder, MAX_LENGTH=32)
-    assert "no data" in refusal(
-        trainer, tmp_path, MODEL_PATH=folder, MAX_LENGTH=31
-    )  # the context is not what is wrong now
-
-
-def test_a_context_that_a_model_stretches_is_not_too_long(trainer: Trainer, tmp_path: Path) -> None:
-    config = b'{"max_position_embeddings": 16, "rope_scaling": {"factor": 2.0}}'
-    folder = weights(tmp_path / "weights", WHOLE | {"config.json": config})
-    assert "no data" in refusal(trainer, tmp_path, MODEL_PATH=folder, MAX_LENGTH=32)
+    said = refusal(trainer, tmp_path, MODEL_PATH=folder, MAX_LENGTH=known + 1)
+    assert f"is {known} tokens: lower MAX_LENGTH from {known + 1}" in said
+    assert "no data" in refusal(trainer, tmp_path, MODEL_PATH=folder, MAX_LENGTH=known)  # what is wrong now
 
 
 @pytest.mark.parametrize(
@@ -333,11 +330,11 @@ def test_a_context_that_a_model_stretches_is_not_too_long(trainer: Trainer, tmp_
     [
         (None, "no data: "),
         (b'{"text": "a"}\n{"text": "', ".jsonl:2: each line is "),
-        (b'{"answer": "a"}', '.jsonl:1: each line is {"messages": [...]}'),
+        (b'{"answer": "a"}', '.jsonl:1: each line is {"messages": [{"role": ...'),
         (b'{"text": "\xff"}', ".jsonl:1: each line is "),
         (b'["a"]', ".jsonl:1: each line is "),
         (b'{"messages": [{"role": "user", "content": "a"}]}', ':1: no message has the role "assistant"'),
-        (b'{"messages": ["a"]}', ':1: "messages" is a list of {"role": ..., "content": ...}'),
+        (b'{"messages": ["a"]}', ':1: each line is {"messages": [{"role": ..., "content": ...}]}'),
     ],
     ids=["absent", "half", "other", "encoding", "list", "question", "words"],
 )
@@ -352,7 +349,7 @@ def test_refuses_data_that_it_cannot_learn(trainer: Trainer, rows: bytes | None,
     ("arguments", "expected"),
     [
         ("{packing: ", "TRAINER_ARGUMENTS: "),
-        ("{pack: true}", "unexpected keyword argument 'pack'"),
+        ("{pack: true}", "not used by the HfArgumentParser: ['--pack', 'True']"),
         ("{learning_rate: 1}", "set LEARNING_RATE in place of learning_rate"),
     ],
 )
@@ -403,8 +400,8 @@ class Run:
 
     @property
     def later_log(self) -> tuple[int, str]:
-        """The step that the run went on from, and what it said since."""
-        ((step, text),) = re.findall(r"^going on after step (\d+)\n(.*?)(?=^---|\Z)", self.log, re.M | re.S)
+        """The step that the run went on from, and what its first pod said since."""
+        step, text = re.findall(r"^going on after step (\d+)\n(.*?)(?=^---|\Z)", self.log, re.M | re.S)[0]
         return int(step), text
 
 
@@ -471,16 +468,16 @@ def test_a_run_in_buckets_goes_on_and_leaves_its_adapter_there(
     new_machine: NewMachine, undisturbed: dict[int, float]
 ) -> None:
     cluster = new_machine([])
-    buckets, url = cluster.folder / "buckets", "http://10.0.0.1:7070"
-    write_lines(buckets / "datasets/texts/chats.jsonl", CHATS)
-    (buckets / "results").mkdir()
-    words = ("--access", "secret", "--secret", "secret", "--port", "10.0.0.1:7070", "--quiet", "posix", buckets)
-    cluster.serve(str(pinned_program("versitygw")), *map(str, words), cwd=buckets)
+    stored, url = cluster.folder / "buckets", "http://10.0.0.1:7070"
+    write_lines(stored / "datasets/texts/chats.jsonl", CHATS)
+    (stored / "results").mkdir()
+    words = ("--access", "secret", "--secret", "secret", "--port", "10.0.0.1:7070", "--quiet", "posix", stored)
+    cluster.serve(str(pinned_program("versitygw")), *map(str, words), cwd=stored)
     places = {"datasetsbucket": "datasets", "trainingbucket": "results", "endpoint_url": url}
     run = Run(cluster, [*set_objects(BUCKET, GPUS=2, **places), keys("s3-credentials")])
     wait_until(lambda: len(losses(run.log)) > 10, run.pods, seconds=600)
     run.pods[0].kill()
-    left = buckets / "results/nobody-here/llm-finetune/bucket/output/checkpoints/checkpoint-16/optimizer.pt"
+    left = stored / "results/nobody-here/llm-finetune/bucket/output/checkpoints/checkpoint-16/optimizer.pt"
     left.parent.mkdir()
     left.write_bytes(b"not a whole checkpoint: it has no shape")
     run.go_on()
@@ -489,9 +486,22 @@ def test_a_run_in_buckets_goes_on_and_leaves_its_adapter_there(
     assert start >= 10
     assert losses(said) == {step: loss for step, loss in undisturbed.items() if step > start}
 
-    results = buckets / "results/nobody-here/llm-finetune/bucket/output"
+    results = stored / "results/nobody-here/llm-finetune/bucket/output"
     assert [file.name for file in (results / "checkpoints").iterdir()] == ["checkpoint-16"]
     assert (results / "adapter/adapter_model.safetensors").is_file()
+
+
+def test_keys_of_buckets_are_those_of_the_secret_or_of_the_sdk_and_a_run_whose_keys_are_refused_fails(
+    trainer: Trainer, tmp_path: Path
+) -> None:
+    places = dict.fromkeys(("MODEL_PATH", "DATASET_DIR", "OUTPUT_DIR"), "/tmp/no-such-run")
+    places |= dict.fromkeys(("datasetsbucket", "trainingbucket"), buckets.BUCKET)
+    with buckets.versitygw(pinned_program("versitygw"), tmp_path) as server:
+        places |= {"endpoint_url": server.url, "region_name": "us-east-1"}
+        found = refusal(trainer, tmp_path, **places, **server.environment)
+        refused = refusal(trainer, tmp_path, **places, aws_access_key_id="other", aws_secret_access_key="wrong")
+    assert "no weights in /tmp/no-such-run, which has no config.json: copy them there" in found
+    assert "AWS Error" in refused
 
 
 def keys(name: str) -> Object:

@@ -7,25 +7,19 @@ import hashlib
 import json
 import os
 import subprocess
-import sys
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from pathlib import Path
-from threading import Event
 
 import pytest
-import yaml
 
 import real
 import tiny
 from sharing import buckets, registries
+from workload import copying
 from workload.hub import COMMIT, Hub
-from workload.machine import PATIENCE, running
 
 pytestmark = pytest.mark.nightly("workload")
 
-_BASE = real.REPOSITORY / "bases/model-staging"
-_OPTIONS = real.REPOSITORY / "overlays/options"
-_PROGRAM = _BASE / "stage_model.py"
 _NAME = "team/llm"
 _LARGE = "model-00001-of-00002.safetensors"
 _COPIED = {
@@ -34,7 +28,6 @@ _COPIED = {
     "model-00002-of-00002.safetensors": os.urandom(100_000),
     "a folder/tokenizer.json": b"{}",
 }
-Done = subprocess.CompletedProcess[str]
 _Change = Callable[[bytes], bytes]
 
 
@@ -49,48 +42,8 @@ def target(tmp_path: Path) -> Path:
     return tmp_path / "storage/models/llm"
 
 
-def variables(file: Path) -> dict[str, str]:
-    values: dict[str, str] = yaml.safe_load(file.read_text())["data"]
-    return values
-
-
-def environment_of(source: str, target: Path, more: Mapping[str, str]) -> dict[str, str]:
-    home = target.parents[2] / "tmp"
-    home.mkdir(exist_ok=True)
-    shown = {**variables(_BASE / "config-map.yaml"), "HF_HOME": str(home), "HF_HUB_DISABLE_XET": "1"}
-    path = real.path_with("awk", "oras", "rclone")
-    return {**shown, "MODEL_SOURCE": source, "STAGE_DIR": str(target), "PATH": path, **more}
-
-
-def run(words: list[str], source: str, target: Path, more: Mapping[str, str]) -> Done:
-    environment = environment_of(source, target, more)
-    words = [word.replace("/tmp", environment["HF_HOME"]) for word in words]  # each test has its own
-    return subprocess.run(words, env=environment, capture_output=True, text=True, timeout=PATIENCE, check=False)
-
-
-def finish(source: str, target: Path) -> Done:
-    return run([sys.executable, str(_PROGRAM), "finish"], source, target, {})
-
-
-def then_finish(copied: Done, source: str, target: Path) -> Done:
-    """Return what the Job's second container does, which starts where the first ended well, with what both said."""
-    if copied.returncode:
-        return copied
-    done = finish(source, target)
-    return subprocess.CompletedProcess([], done.returncode, copied.stdout + done.stdout, copied.stderr + done.stderr)
-
-
-def from_hub(server: Hub, target: Path, source: str = f"hf://{_NAME}", **more: str) -> Done:
-    given = {"HF_ENDPOINT": server.address, **more}
-    return then_finish(run([sys.executable, str(_PROGRAM), "copy"], source, target, given), source, target)
-
-
-def by_option(option: str, source: str, target: Path, **more: str) -> Done:
-    job = yaml.safe_load((_OPTIONS / option / "job.yaml").read_text())
-    (container,) = job["spec"]["template"]["spec"]["initContainers"]
-    config_map = _OPTIONS / option / "config-map.yaml"
-    given = variables(config_map) if config_map.is_file() else {}
-    return then_finish(run(container["command"], source, target, {**given, **more}), source, target)
+def from_hub(server: Hub, target: Path, source: str = f"hf://{_NAME}", **more: str) -> copying.Done:
+    return copying.copy(copying.HUB, target, {"HF_ENDPOINT": server.address, "MODEL_SOURCE": source, **more})
 
 
 def read(folder: Path) -> dict[str, bytes]:
@@ -141,18 +94,6 @@ def test_takes_of_an_earlier_job_what_is_of_the_same_version(
     assert read(target) == _COPIED
 
 
-@pytest.mark.parametrize("name", ["config.json", _LARGE])
-@pytest.mark.parametrize("change", [lambda data: bytes([data[0] ^ 1]) + data[1:], lambda data: data + b"more"])
-def test_takes_no_file_with_another_digest_or_size(team_hub: Hub, target: Path, name: str, change: _Change) -> None:
-    team_hub.sent[name] = change(team_hub.sent[name])
-    done = from_hub(team_hub, target)
-    assert (done.returncode, target.exists()) == (1, False)
-    assert name in done.stderr
-    team_hub.sent = dict(team_hub.files)
-    done = from_hub(team_hub, target)
-    assert (done.returncode, read(target)) == (0, _COPIED), done.stderr
-
-
 def test_a_renamed_and_gated_repository_is_copied_and_its_token_reaches_no_other_host(
     team_hub: Hub, target: Path
 ) -> None:
@@ -195,61 +136,37 @@ def test_a_file_outside_of_the_model_is_refused(team_hub: Hub, target: Path, pat
     assert "would lie outside of the model" in done.stderr
 
 
-def test_a_copy_that_is_told_to_end_ends_and_the_next_goes_on(team_hub: Hub, target: Path) -> None:
-    team_hub.holds[_LARGE] = Event()
-    source, given = f"hf://{_NAME}", {"HF_ENDPOINT": team_hub.address}
-    words, environment = [sys.executable, str(_PROGRAM), "copy"], environment_of(source, target, given)
-    with running(words, env=environment) as copying:
-        assert team_hub.is_held.wait(PATIENCE)
-        copying.terminate()
-        assert copying.wait(PATIENCE) == 143
-    team_hub.holds.pop(_LARGE).set()
-    done = from_hub(team_hub, target)
-    assert (done.returncode, read(target)) == (0, _COPIED), done.stderr
-
-
 def test_nothing_has_a_name_that_no_container_copied(target: Path) -> None:
     target.with_name("llm.partial").mkdir(parents=True)
-    done = finish(f"hf://{_NAME}", target)
+    done = copying.finish(f"hf://{_NAME}", target)
     assert (done.returncode, target.exists()) == (1, False)
     assert "nothing was copied to" in done.stderr
 
 
-@pytest.mark.parametrize("option", ["", "from-bucket", "from-registry"])
-def test_a_source_of_another_kind_is_refused_with_the_option_that_copies_it(option: str, target: Path) -> None:
-    source = "hf://team/llm" if option else "s3://bucket/team/llm"
-    if option:
-        done = by_option(option, source, target)
-    else:
-        done = run([sys.executable, str(_PROGRAM), "copy"], source, target, {})
+@pytest.mark.parametrize("file", [copying.HUB, copying.BUCKET, copying.REGISTRY])
+def test_a_source_of_another_kind_is_refused_with_the_option_that_copies_it(file: str, target: Path) -> None:
+    source = "s3://bucket/team/llm" if file == copying.HUB else "hf://team/llm"
+    done = copying.copy(file, target, {"MODEL_SOURCE": source})
     assert (done.returncode, target.exists()) == (1, False)
     assert f"MODEL_SOURCE is {source}" in done.stderr
-    assert (option or "enable from-bucket for s3://") in done.stderr
+    assert ("enable from-bucket for s3://" if file == copying.HUB else file.split("/")[-2]) in done.stderr
 
 
-@pytest.mark.parametrize("sums", ["right", "wrong", "lacking", "none"])
-def test_rclone_copies_a_prefix_of_a_bucket(tmp_path: Path, target: Path, sums: str) -> None:
+@pytest.mark.parametrize("is_lacking", [False, True])
+def test_rclone_copies_a_prefix_of_a_bucket(tmp_path: Path, target: Path, is_lacking: bool) -> None:
     lines = [f"{hashlib.sha256(data).hexdigest()}  ./{path}" for path, data in _COPIED.items()]
-    lines[1] = f"{'0' * 64}  {lines[1].split(maxsplit=1)[1]}" if sums == "wrong" else lines[1]
-    lines += [f"{'0' * 64} *missing"] if sums == "lacking" else []
-    files = _COPIED if sums == "none" else {**_COPIED, "SHA256SUMS": "\n".join([*lines, ""]).encode()}
-    source = f"s3://{buckets.BUCKET}/team/llm"
+    lines += [f"{'0' * 64} *missing"] if is_lacking else []
+    files = {**_COPIED, "SHA256SUMS": "\n".join([*lines, ""]).encode()}
     with buckets.versitygw(real.pinned_program("versitygw"), tmp_path) as server:
         more = {"modeling.py": b"print()", "README.md": b"# A model"}
         tiny.write_all(tmp_path / buckets.BUCKET / "team/llm", {**files, **more})
-        keys = {"AWS_ACCESS_KEY_ID": buckets.ACCESS_KEY, "AWS_SECRET_ACCESS_KEY": buckets.SECRET_KEY}
-        given = {"RCLONE_S3_ENDPOINT": server.url, **keys}
-        done = by_option("from-bucket", source, target, **given)
-        wrong = by_option("from-bucket", source, target, **{**given, "AWS_SECRET_ACCESS_KEY": "wrong"})
-        empty = by_option("from-bucket", f"s3://{buckets.BUCKET}/nothing", tmp_path / "storage/models/empty", **given)
+        given = {"RCLONE_S3_ENDPOINT": server.url, **server.environment}
+        source = {"MODEL_SOURCE": f"s3://{buckets.BUCKET}/team/llm"}
+        done = copying.copy(copying.BUCKET, target, {**given, **source})
+        empty = copying.copy(copying.BUCKET, target.with_name("empty"), {**given, "MODEL_SOURCE": "s3://models/none"})
     assert (empty.returncode, "has no files that are copied" in empty.stderr) == (1, True)
-    if sums in ("right", "none"):
-        assert (done.returncode, read(target)) == (0, files), done.stderr
-        assert wrong.returncode == 0  # it is there, and the server is not asked
-    else:
-        assert (done.returncode, target.exists()) == (1, False)
-        assert ("it was changed on its way" if sums == "wrong" else "SHA256SUMS names it") in done.stderr
-        assert (wrong.returncode, "SignatureDoesNotMatch" in wrong.stderr) == (1, True)
+    assert (done.returncode, "SHA256SUMS names it" in done.stderr) == (int(is_lacking), is_lacking), done.stderr
+    assert is_lacking or read(target) == files
 
 
 def test_oras_copies_an_artifact_whose_layers_oras_or_modelpack_names(tmp_path: Path, target: Path) -> None:
@@ -262,21 +179,23 @@ def test_oras_copies_an_artifact_whose_layers_oras_or_modelpack_names(tmp_path: 
             command = [str(real.pinned_program("oras")), *words]
             return subprocess.run(command, cwd=folder, input=given, check=True, stdout=subprocess.PIPE).stdout
 
+        def copied(name: str, version: str) -> copying.Done:
+            told = {"MODEL_SOURCE": f"oci://{host}/team/llm{version}"}
+            return copying.copy(copying.REGISTRY, target.with_name(name), told)
+
         oras("push", f"{host}/team/llm:1", *_COPIED, "modeling.py")
-        done = by_option("from-registry", f"oci://{host}/team/llm:1", target)
+        done = copied("llm", ":1")
         assert done.returncode == 0, done.stderr
         version = json.loads((target / ".staged").read_text())["version"]
-        by_digest = tmp_path / "storage/models/by-digest"
-        assert by_option("from-registry", f"oci://{host}/team/llm@{version}", by_digest).returncode == 0
+        assert copied("by-digest", f"@{version}").returncode == 0
         manifest = oras("manifest", "fetch", f"{host}/team/llm:1")
         modelpack = manifest.replace(b"org.opencontainers.image.title", b"org.cncf.model.filepath")
         oras("manifest", "push", f"{host}/team/llm:modelpack", "-", given=modelpack)
-        by_path = tmp_path / "storage/models/by-path"
-        assert by_option("from-registry", f"oci://{host}/team/llm:modelpack", by_path).returncode == 0
+        assert copied("by-path", ":modelpack").returncode == 0
         oras("push", f"{host}/team/llm:folder", "./")
-        refused = by_option("from-registry", f"oci://{host}/team/llm:folder", tmp_path / "storage/models/folder")
-        absent = by_option("from-registry", f"oci://{host}/team/llm:none", tmp_path / "storage/models/none")
-    assert read(target) == read(by_digest) == read(by_path) == _COPIED
+        refused = copied("folder", ":folder")
+        absent = copied("none", ":none")
+    assert read(target) == read(target.with_name("by-digest")) == read(target.with_name("by-path")) == _COPIED
     assert "left out: modeling.py" in done.stdout
     assert (refused.returncode, "is not a file: push each file as a layer" in refused.stderr) == (1, True)
     assert (absent.returncode, "not found" in absent.stderr) == (1, True)

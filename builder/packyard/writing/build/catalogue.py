@@ -3,8 +3,6 @@
 All or nothing: if one package is refused, everything that is wrong with any is said, and `tree` writes none.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import NamedTuple

@@ -1,7 +1,5 @@
 """What packyard.json says of a package: what its use cases require, the values that they are shipped with, images."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 
 from packyard.core.bundle.manifest import Manifest, ShippedUseCase, ShippedValue

@@ -4,8 +4,6 @@ A package is composed, described and has a README rendered. A library is its fil
 setters that each part defines.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 

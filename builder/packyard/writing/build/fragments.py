@@ -4,8 +4,6 @@ What a library's fragments say is the library's, and a line that a template made
 the workspace's own fragments are judged.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 

@@ -15,8 +15,6 @@
 They judge what is composed, beside packyard's. An ``example`` as packyard's rules have it is tried when they are read.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from functools import partial
 from typing import Any

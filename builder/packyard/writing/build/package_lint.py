@@ -3,8 +3,6 @@
 What `build` refuses is a finding here, so that one fault does not hide the others.
 """
 
-from __future__ import annotations
-
 import posixpath
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass, field, replace

@@ -13,8 +13,6 @@ packages/NAME/docs/10-description.md             one package's own
 packages/NAME/docs/50-cluster.md                 in the place of the catalogue's of that name
 """
 
-from __future__ import annotations
-
 import os
 import pickle
 import re

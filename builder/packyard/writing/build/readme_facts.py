@@ -4,8 +4,6 @@ How that is written is up to the fragments and to `readme`; docs/generated/field
 Places are use cases by their names; none are named where all have it.
 """
 
-from __future__ import annotations
-
 from collections.abc import Collection, Mapping, Sequence
 from types import SimpleNamespace as Row
 

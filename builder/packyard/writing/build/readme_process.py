@@ -5,8 +5,6 @@ Each pickle that it reads has fragments, pairs of file name and text, and what t
 line of JSON: ``[text, fault, line of the fault]``.
 """
 
-from __future__ import annotations
-
 import json
 import pickle
 import re

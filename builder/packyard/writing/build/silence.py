@@ -6,8 +6,6 @@ replicas: 1 # {"$openapi":"REPLICAS"}                   ships 3, as the library'
 image: x # kpt-set: ${IMAGE}                            no setter comment here
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import replace

@@ -5,8 +5,6 @@ New builds are staged in a folder beside their places, which one build at a time
 a fault in one leaves all as they were.
 """
 
-from __future__ import annotations
-
 import os
 import shutil
 from collections.abc import Callable, Iterator

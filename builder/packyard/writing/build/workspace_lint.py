@@ -1,7 +1,5 @@
 """Lint of the packages of a workspace together: between them, and but for the exceptions that authors made."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace

@@ -6,8 +6,6 @@
 Only what is nearly the name of something in the package is told: other hosts may be the cluster's.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field

@@ -1,7 +1,5 @@
 """The objects of a package as they would be applied, for what judges values: schemas, and rules that are rows."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property

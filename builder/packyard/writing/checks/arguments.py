@@ -3,8 +3,6 @@
 args: [--output=$(OUTPUT_DIR)]        needs OUTPUT_DIR in env, or in a ConfigMap that envFrom names
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Sequence
 from pathlib import PurePosixPath

@@ -1,7 +1,5 @@
 """What leads to a Service or a port of the package: Ingresses and routes to their backends, policies to open ports."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from packyard.core.errors import suggest

@@ -8,8 +8,6 @@ A kustomization that another one refers to is not a build of its own, nor is a C
 a kustomization in their folder or above make one build. What only kustomize knows to do leaves a build incomplete.
 """
 
-from __future__ import annotations
-
 import posixpath
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress

@@ -1,7 +1,5 @@
 """Expressions in CEL, evaluated by a process of their own that `cel_process` bounds: strangers wrote them."""
 
-from __future__ import annotations
-
 import json
 import os
 import re

@@ -7,8 +7,6 @@ Beyond CEL and its extensions there are functions that Kubernetes has: of quanti
 of URLs, and of addresses; and ``near(TEXT, WORDS)`` is a hint at the word that was meant.
 """
 
-from __future__ import annotations
-
 import json
 import sys
 from collections.abc import Callable, Iterable, Sequence

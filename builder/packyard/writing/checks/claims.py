@@ -3,8 +3,6 @@
 accessModes: [ReadWriteOnce]          one node may write; the pods of a Deployment are on several
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from packyard.core.kubernetes.kinds import APPS, BATCH, CORE, called, is_kind

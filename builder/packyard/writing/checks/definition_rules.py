@@ -3,8 +3,6 @@
 As in an API server they judge an object with its defaults, without nulls, and only where its schema admits it.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 
 from packyard.core.kubernetes.lenient import mapping

@@ -7,8 +7,6 @@ What fields a definition has, and of what type, is in ``krmfile_schema.json``: t
 something of a value, those that only people read, and those of kustomize.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator
 from functools import cache

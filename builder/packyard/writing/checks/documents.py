@@ -5,8 +5,6 @@
 | NFS_PATH | `/nfs` |
 """
 
-from __future__ import annotations
-
 import posixpath
 import re
 from collections.abc import Collection, Iterator, Mapping

@@ -11,8 +11,6 @@ comments of HTML. One that says no reason, names no rule or is not needed is an 
 They are for authors: what is built has them in ``packyard.json``, for a file and a rule, and no comment.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import suppress

@@ -4,8 +4,6 @@ The rows are data, a file for each family in ``explained/``. Checks name a rule 
 every rule that a check yields has a row, and that each row's example has the fault and loses it by its change.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache

@@ -1,7 +1,5 @@
 """One fault of a package, and the place where it has to be fixed."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, replace
 
 from packyard.core.errors import Problem

@@ -4,8 +4,6 @@ Below a packyard.json is a user's copy: what is required may be set there. Of an
 values are as they are shipped, or somebody has set them. The templates of Helm charts are not YAML, and left out.
 """
 
-from __future__ import annotations
-
 import os
 import posixpath
 import re

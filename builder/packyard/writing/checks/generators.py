@@ -3,8 +3,6 @@
 configMapGenerator: [{name: programs, files: [train.py]}]     programs has train.py
 """
 
-from __future__ import annotations
-
 import posixpath
 from collections.abc import Iterator
 from functools import partial

@@ -1,7 +1,5 @@
 """Faults of images: none, a name that is no image, a stand-in that nobody replaced, a tag that moves."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 

@@ -5,8 +5,6 @@ Kubernetes wherever it stands; a custom resource also by the schema of its opera
 not know may be newer: a warning. Of a custom resource of an unknown operator only metadata and pods are checked.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 

@@ -6,8 +6,6 @@ images: [{name: server, newTag: "2"}]           no container has the image serve
 What kustomize says by itself when it reads such a file is left to it.
 """
 
-from __future__ import annotations
-
 import posixpath
 import re
 from collections.abc import Callable, Iterator

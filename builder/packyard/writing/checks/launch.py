@@ -5,8 +5,6 @@ Worker: {replicas: 2 # {"$openapi":"N"}}     somebody sets N: then -np has to be
 command: [mpirun, -np, "2", …]
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass

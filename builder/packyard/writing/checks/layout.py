@@ -4,8 +4,6 @@ kustomize 3.8.7 and 4.5.4 write a file as a whole when a setter changes one valu
 is: lines that end with a line feed, no blank lines, dashes in the column of their key, and comments in ASCII.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from packyard.core.errors import Problem

@@ -1,7 +1,5 @@
 """All checks on one package directory."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 

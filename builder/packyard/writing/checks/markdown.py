@@ -1,7 +1,5 @@
 """Reading a Markdown page: its headings, links and tables, each with its line, from 1."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field

@@ -4,8 +4,6 @@ Names are checked as they are shipped and at their longest, by the limits of the
 name has to be is in `core.kubernetes.name_forms`.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 

@@ -1,7 +1,5 @@
 """Faults of ports: probes that a set leaves behind, servers that are not told theirs."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from packyard.core.kubernetes.pods import Pod

@@ -3,8 +3,6 @@
 Most findings are warnings: a cluster accepts such objects, and their users have the trouble.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Container, Iterable, Iterator
 

@@ -5,8 +5,6 @@ requirements: a setter has to say which claim it is, and a Secret may have the n
 ConfigMap is a requirement where its name is a setter that names no object of the package, or where an option names it.
 """
 
-from __future__ import annotations
-
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher

@@ -11,8 +11,6 @@ A place with a value that comes later, by a setter, a template or a variable, is
 fields alone. An expression that has no answer is a finding of its own.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Secrets in plain text, by what they are called or what they look like: keys, tokens, hashes, passwords."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Mapping
 

@@ -5,8 +5,6 @@ without the kind of its volumes, which is a choice, and its user, which `practic
 reason for a pod that needs more.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 

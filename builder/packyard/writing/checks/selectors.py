@@ -1,7 +1,5 @@
 """Faults of selectors: whether they select pods of the package, and no others, and ports, now and after each set."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator
 
 from packyard.core.errors import suggest

@@ -1,7 +1,5 @@
 """Faults between definitions, setter comments and the fields that they bind."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 

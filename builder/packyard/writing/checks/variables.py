@@ -1,7 +1,5 @@
 """The variables of a container: those of ``env``, and those of the package's ConfigMaps that ``envFrom`` names."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 

@@ -1,7 +1,5 @@
 """Faults of what setters mean: without a type or a description, and fields that one forgot."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from contextlib import suppress
 

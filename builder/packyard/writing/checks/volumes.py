@@ -6,8 +6,6 @@ mountPath: /pvc                                                 a claim
 OUTPUT_DIR: /scratch/output                                     on no volume: lost with the container
 """
 
-from __future__ import annotations
-
 import posixpath
 import re
 from collections.abc import Iterator

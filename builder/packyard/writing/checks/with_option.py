@@ -8,8 +8,6 @@ A finding stands at the option: at its own line, or where only the rest of the u
 object. Of several use cases that have it from one option it is one finding.
 """
 
-from __future__ import annotations
-
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 

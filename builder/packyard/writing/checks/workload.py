@@ -1,7 +1,5 @@
 """Faults of objects and pods that no schema reports: two of one name, mounts without volumes, names of nodes."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from packyard.core.kubernetes.groups import is_cluster_scoped

@@ -5,8 +5,6 @@ setters.CPU: minimum: 8, maximum: 1      a definition that a package's value hid
 setters.OLD                              a definition that nothing has any more
 """
 
-from __future__ import annotations
-
 import posixpath
 import re
 from collections import Counter

@@ -3,8 +3,6 @@
 What is required, and no value of the test is for, gets its example.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import tempfile
