@@ -127,13 +127,11 @@ def test_names_what_breaks_in_a_library(tmp_path: Path) -> None:
     [
         (["p", "no/such"], "no/such: is not a directory (packyard list shows packages to get)"),
         (["p@1.0", "p@9"], "no version '9' of p (it has 1.1, 1.0)"),
-        (["p@1.0", "--nothing"], "--nothing"),
         (["p@1.0", "1.2"], "no version '1.2' of p (it has 1.1, 1.0)"),
         (["p@1.0"], "B is missing, what to compare it with; type packyard diff p@1.0 B, or packyard diff . p@1.0"),
         (["."], "is no unpacked package (name what to compare it with: packyard diff A B)"),
         (["p@1.0", "broken.tar.gz"], "broken.tar.gz: the gzip data is truncated"),
         (["p@1.0", "."], "is a link to /etc/passwd, outside of ."),
-        (["P!", "."], "P!"),
     ],
 )
 def test_says_what_cannot_be_compared(channel: Path, tmp_path: Path, words: list[str], says: str) -> None:

@@ -90,16 +90,11 @@ def test_the_use_case_that_is_named_for_an_example_has_the_setter(tmp_path: Path
 )
 def test_a_use_case_has_one_address_from_everywhere(start: str, word: str, tmp_path: Path) -> None:
     root = optioned.package(tmp_path)
-    told = done("set", word, "WORKERS=3", cwd=tmp_path / start)
-    assert "WORKERS" in told
+    done("set", word, "WORKERS=3", cwd=tmp_path / start)
     assert b'"3"' in (root / optioned.MULTI / "Krmfile").read_bytes()
-    for words in (
-        ["setters", word],
-        ["enable", word],
-        ["explain", word, "WORKERS"],
-        ["render", word, "PVC_NAME=d"],
-        ["lint", word],
-    ):
+    explained = done("explain", word, "WORKERS", cwd=tmp_path / start)
+    assert "  value    3 (set by you)\n  default  2\n" in explained
+    for words in (["setters", word], ["enable", word], ["render", word, "PVC_NAME=d"], ["lint", word]):
         assert packyard(*words, cwd=tmp_path / start).returncode == 0
 
 
@@ -107,6 +102,7 @@ def test_an_address_of_nothing_names_what_is_there(tmp_path: Path) -> None:
     optioned.package(tmp_path)
     for word, says in (
         ("tiny-k8s/multinode", "tiny-k8s has no use case 'multinode' (did you mean 'tiny-k8s/multi-node'?)"),
+        ("multi-node", "no package 'multi-node', and multi-node is not a directory here (did you mean 'tiny-k8s/multi"),
         ("tiny-k8s/mlops", "tiny-k8s/quickstart/mlops: is not a use case, but holds 3: multi-node, single-node, vol"),
         (
             "other/multi-node",
@@ -118,3 +114,8 @@ def test_an_address_of_nothing_names_what_is_there(tmp_path: Path) -> None:
         ("LLM-Serving", "LLM-Serving: is not a directory"),
     ):
         assert says in refused("render", word, cwd=tmp_path)
+    assert "(did you mean 'tiny-k8s/multi-node'?)" in refused("diff", "tiny-k8s", "multi-node", cwd=tmp_path)
+    manifest = json.loads((tmp_path / "tiny-k8s/packyard.json").read_text())
+    manifest["useCases"][optioned.SINGLE]["setters"]["DISK"] = "a"
+    tiny.write(tmp_path / "tiny-k8s/packyard.json", json.dumps(manifest))
+    assert "(tiny-k8s/single-node has it)" in refused("set", "tiny-k8s/multi-node", "DISK=b", cwd=tmp_path)

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from packyard import __version__
 from packyard.cli import output, preferences
+from packyard.cli.directory import meant
 from packyard.cli.preferences import Setting
 from packyard.cli.rows import Rows
 from packyard.core.bundle import lock as locks
@@ -49,7 +50,7 @@ def carried(asked: Reference, pin: Pin | None = None) -> Bundle:
     here = workspace.built_in()
     if asked.name not in (names := here.package_names()):
         hint = suggest(asked.name, names) or "packyard list shows what it has"
-        raise InputError(Problem(f"packyard carries no package {asked.name!r}", hint=hint))
+        raise InputError(Problem(f"packyard carries no package {asked.name!r}", hint=hint, missing=asked.name))
     if not asked.admits(__version__):
         hint = "name a channel that has it: --from CHANNEL"
         if pin:
@@ -81,20 +82,20 @@ def offer(
     ``tell`` is told where it is from, why it is that one, and who signed it; of one that is yanked there is a warning.
     ``store`` is the channel, if it is open: then its own bytes are read, and nothing is kept.
     """
-    if source.is_carried:
-        bundle = carried(asked, pin)
-        fetched = Fetched(bundle=bundle, entry=IndexEntry.of(bundle))
-        tell(f"{fetched.entry} from {source}")
-        return fetched
-    how = fetching(source.value)
-    how, store = (replace(how, cache=None), store) if store else (how, open_channel(source.value))
     try:
+        if source.is_carried:
+            bundle = carried(asked, pin)
+            fetched = Fetched(bundle=bundle, entry=IndexEntry.of(bundle))
+            tell(f"{fetched.entry} from {source}")
+            return fetched
+        how = fetching(source.value)
+        how, store = (replace(how, cache=None), store) if store else (how, open_channel(source.value))
         fetched = fetch(store, asked, how, pin=pin)
     except InputError as error:
-        if asked.name in [problem.missing for problem in error.problems] and asked.name in carried_names():
-            hint = f"packyard carries it: add --from {CARRIED}"
-            raise error.mapped(lambda problem: problem._replace(hint=hint)) from error
-        raise
+        if asked.name not in [problem.missing for problem in error.problems]:
+            raise
+        hint = f"packyard carries it: add --from {CARRIED}" if asked.name in carried_names() else meant(asked.name)
+        raise error.mapped(lambda problem: problem._replace(hint=hint or problem.hint)) from error
     tell(f"{fetched.entry} from {store.address} ({source.origin}), {fetched.why}")
     if fetched.entry.yanked:
         output.warning(f"{fetched.entry} is yanked: {on_one_line(fetched.entry.yanked)}")

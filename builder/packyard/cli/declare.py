@@ -10,7 +10,7 @@ from typing import Any, NoReturn
 from packyard.cli import output
 from packyard.cli.flags import unknown
 from packyard.core import ending
-from packyard.core.errors import UsageError
+from packyard.core.errors import UsageError, suggest
 
 __all__ = ["Arguments", "Parser", "alone", "given", "make", "run"]
 
@@ -60,7 +60,16 @@ class Parser(argparse.ArgumentParser):
             missing = message.partition(": ")[2].split(", ")
             message = f"{' and '.join(missing)} {'is' if len(missing) == 1 else 'are'} missing"
             command = self.example or (self.usage or "").replace("%(prog)s", self.prog).removesuffix(" [flags]")
-        raise UsageError(f"{self.prog}: {message.removeprefix('argument ')}; type {command}")
+        message = message.removeprefix("argument ").replace(": expected one argument", " needs a value")
+        raise UsageError(f"{self.prog}: {message}; type {command}")
+
+    def _check_value(self, action: argparse.Action, value: Any) -> None:
+        """Refuse a word that is none of a few, and name the nearest."""
+        if action.choices is not None and value not in action.choices:
+            names = [str(choice) for choice in action.choices]
+            text = f"takes {', '.join(names[:-1])} or {names[-1]}, not {value!r}"
+            hint = suggest(str(value), names)
+            self.error(f"{'/'.join(action.option_strings) or action.metavar} {text}" + (f" ({hint})" if hint else ""))
 
     def refuse_rest(self, words: Sequence[str]) -> None:
         """Refuse words that the verb does not take."""

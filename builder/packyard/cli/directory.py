@@ -92,8 +92,8 @@ def _way_to_package(name: str, slash: str, rest: str) -> str:
     """Say where a package may be that is not here: in a folder below, or in a channel."""
     from shlex import quote
 
-    from packyard.cli import bundles
     from packyard.using.options import usecases  # most words are folders
+    from packyard.writing.source import workspace
 
     if slash and Path("packages", name, "package.yaml").is_file():
         return f"packyard build {quote(name)} --version 1.0.0 --to build makes the package, with its use cases"
@@ -101,7 +101,7 @@ def _way_to_package(name: str, slash: str, rest: str) -> str:
         return hint
     if slash and (below := usecases.packages(_HERE)):
         return f"the packages below are {usecases.listed(below)}: begin with one of them"
-    if name in (known := bundles.carried_names()):
+    if name in (known := workspace.built_in().package_names()):
         return f"packyard get {quote(name)} fetches it"
     return suggest(name, known) or "packyard list shows packages to get"
 

@@ -27,6 +27,8 @@ _FOREIGN = {
     "--version": ("NAME@VERSION", "[VERSION]"),
 }
 #: What else is done, by verbs with another flag or without any.
+_EVERYWHERE = ("--help", "--quiet", "--verbose", "--output")
+_FEW = 8  # flags that a message lists
 _UPGRADE = "packyard upgrade DIR moves a package to another version"
 _INSTEAD: Mapping[str, Mapping[str, str]] = {
     **{flag: {"": "kubectl apply -n NAMESPACE takes it"} for flag in ("-n", "--namespace")},
@@ -50,7 +52,9 @@ def unknown(flag: str, flags: Collection[str], usage: str, *, of_values: str = "
     if not (hint := next(ways, "") or suggest(flag, flags)):
         name = flag.strip("-").replace("-", "_").upper()
         is_long = "NAME=VALUE" in usage and flag.startswith("--") and flag not in _INSTEAD
-        hint = "; ".join(filter(None, (f"to set a value, type {name}=VALUE" if is_long else "", of_values)))
+        known = [name for name in flags if name.startswith("--") and name not in _EVERYWHERE]
+        listed = f"it takes {', '.join(known)}" if 0 < len(known) <= _FEW and flag not in _INSTEAD else ""
+        hint = "; ".join(filter(None, (f"to set a value, type {name}=VALUE" if is_long else listed, of_values)))
     return f"unknown flag {flag!r}" + (f" ({hint})" if hint else "")
 
 

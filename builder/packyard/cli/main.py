@@ -20,6 +20,8 @@ from packyard.core.errors import PackyardError, Problem, UnavailableError, Usage
 #: The flags that may precede the verb.
 FLAGS = ("--help", "--version", "--quiet", "--verbose")
 
+#: What stands in `FOREIGN` for the words that were typed.
+_SLOT = r"DIR OPTION|DIR NAME=VALUE|\b(?:DIR(?! --unset)|NAME|RUN|WORD)\b(?![/=])"
 _HELP = ("-h", "--help", "help")
 _BEFORE = {"-q": "is_quiet", "--quiet": "is_quiet", "-v": "is_verbose", "--verbose": "is_verbose"}
 
@@ -102,9 +104,10 @@ def _unknown(word: str, rest: Sequence[str]) -> str:
     if word in ("login", "logout"):
         return f"packyard: no verb {word!r}: a registry is asked as ~/.docker/config.json says; type docker {word} HOST"
     if word in FOREIGN:
-        verb, slot, end = FOREIGN[word].rpartition(FOREIGN[word].split()[-1])
+        import re
+
         words = " ".join(text for text in rest if text not in VERBS)
-        typed = f"{verb}{words}{end}" if words and slot in ("DIR", "NAME", "RUN", "WORD") else FOREIGN[word]
+        typed = re.sub(_SLOT, lambda slot: words or slot[0], FOREIGN[word])
         return f"packyard: no verb {word!r}; type packyard {typed}"
     hint = suggest(word, FLAGS if word.startswith("-") else VERBS)
     problem = f"no flag {word!r} before the verb" if word.startswith("-") else f"no verb {word!r}"

@@ -112,8 +112,8 @@ def _is_asked(arguments: declare.Arguments, verb: str) -> bool:
 
 def _named(word: str, *, is_asked: bool) -> tuple[Reference, str]:
     """Return the package and the use case of NAME/USECASE, of which NAME may be enough; refuse what can be neither."""
-    name, slash, _ = word.partition("/")
-    if not is_asked and (not (slash or is_name(name)) or name in ("", ".", "..") or os.path.lexists(name)):
+    name = word.partition("/")[0]
+    if not is_asked and (not is_name(name) or os.path.lexists(name)):
         raise directories.refusal(word)
     return split(word)
 
@@ -128,8 +128,8 @@ def _fetched(reference: Reference, arguments: declare.Arguments) -> Iterator[Pat
         with progress.busy(f"fetching {reference}"):
             bundle = bundles.offer(reference, source, pin=pin, tell=output.note).bundle
     except InputError as error:
-        here, way = f"{reference.name} is not a directory here", directories.meant(reference.name)
-        raise error.mapped(lambda it: it._replace(message=f"{it.message}, and {here}", hint=way or it.hint)) from error
+        here = f"{reference.name} is not a directory here"
+        raise error.mapped(lambda problem: problem._replace(message=f"{problem.message}, and {here}")) from error
     with tempfile.TemporaryDirectory(prefix="packyard-") as folder:
         yield bundle.unpack(Path(os.path.realpath(folder)))
 

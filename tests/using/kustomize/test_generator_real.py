@@ -89,15 +89,16 @@ SET = (
     "apiVersion: jobset.x-k8s.io/v1alpha2\nkind: JobSet\nmetadata: {name: a}\n"
     f"spec: {{replicatedJobs: [{{template: {{spec: {{template: {{spec: {POD}}}}}}}}}]}}\n"
 )
-USE_CASE = (
-    HEADER + "resources: [job.yaml, set.yaml]\ncomponents: [../programs/shell]\npatches: [{path: scripts.yaml}]\n"
-)
+USE_CASE = HEADER + "resources: [job.yaml, set.yaml]\ncomponents: [../programs/shell]\npatches:\n- path: scripts.yaml\n"
 ADDED = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: scripts}\ndata: {instance: a, b: 'x <&> \u2028 \u00e9'}\n"
 
 
-@pytest.mark.parametrize("added", [ADDED, ADDED.replace("instance: a", "instance: b")], ids=["a", "b"])
+RENAMED = "- {target: {kind: ConfigMap}, patch: '- {op: replace, path: /metadata/name, value: scripts-b}'}\n"
+
+
+@pytest.mark.parametrize("more", ["", RENAMED], ids=["a", "renamed"])
 def test_the_hash_is_that_of_every_kustomize_and_reaches_every_reference(
-    kustomize3: Kustomize, kustomize4: Kustomize, kustomize5: Kustomize, added: str, tmp_path: Path
+    kustomize3: Kustomize, kustomize4: Kustomize, kustomize5: Kustomize, more: str, tmp_path: Path
 ) -> None:
     shell, use_case = tmp_path / "programs/shell", tmp_path / "use-case"
     header = HEADER.replace("v1beta1", "v1alpha1").replace("Kustomization", "Component")
@@ -105,10 +106,10 @@ def test_the_hash_is_that_of_every_kustomize_and_reaches_every_reference(
     write(shell / "kustomization.yaml", header + generator)
     write(shell / "references.yaml", REFERENCES)
     write(shell / "run.sh", "test 1 -lt 2 && echo '<&>'\n")
-    files = {"job.yaml": JOB, "set.yaml": SET, "scripts.yaml": added, "kustomization.yaml": USE_CASE}
+    files = {"job.yaml": JOB, "set.yaml": SET, "scripts.yaml": ADDED, "kustomization.yaml": USE_CASE + more}
     write_all(use_case, files)
     names = [
-        re.findall(r"'scripts-\w{10}'", str(both.built(each, use_case)))
+        re.findall(r"'scripts-(?:b-)?\w{10}'", str(both.built(each, use_case)))
         for each in (kustomize3, kustomize4, kustomize5)
     ]
     assert (len(names[0]), len(set(names[0]))) == (3, 1)

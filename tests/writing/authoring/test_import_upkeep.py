@@ -117,7 +117,9 @@ def test_what_generators_made_stays_generated(here: Path, tmp_path: Path) -> Non
     assert (here / "bases/web-prod/built.yaml").read_text().count("kind:") == 1
     said = run(here, write(tmp_path / "prefixed", {**TREE, **PREFIXED}), "--name", "prefixed")
     for name, folder in composed(here, "prefixed", tmp_path / "out/use-cases").items():
-        assert "name: dev-conf" in (here / "bases/prefixed-dev/kustomization.yaml").read_text(), name
+        text = (here / "bases/prefixed-dev/kustomization.yaml").read_text()
+        assert "path: /metadata/name, value: dev-conf}" in text, name
+        assert "Generator" not in text, "the base's file stays the one to change"
         assert not [*(here / "bases").glob("prefixed-*/built.yaml")]
         assert (folder / "deployment.yaml").exists()
 
@@ -146,13 +148,13 @@ pipeline:
 
 def test_a_readme_names_the_namespace_that_the_objects_name(here: Path, tmp_path: Path) -> None:
     tiny.write(here / "packyard.yaml", (here / "packyard.yaml").read_text() + "libraries: [builtin]\n")
-    run(here, write(tmp_path / "web", TREE))
+    prod = TREE["overlays/prod/kustomization.yaml"].replace("namespace: prod\n", "")
+    run(here, write(tmp_path / "web", {**TREE, "overlays/prod/kustomization.yaml": prod}))
     tiny.done("build", "--version", "1", "--to", tmp_path / "out", "--workspace", here)
     text = (tmp_path / "out/web/README.md").read_text()
-    assert "`kubectl create namespace dev`, `kubectl create namespace prod`" in text
+    assert "`kubectl create namespace dev`, `kubectl create namespace ml`" in text
     assert "kustomize build dev | kubectl apply -n dev -f -\n" in text
     assert "The objects are in `dev`." in text
-    assert " ml" not in text
 
 
 def test_a_use_case_that_kustomize_does_not_build_is_left_out_and_listed(here: Path, tmp_path: Path) -> None:

@@ -6,7 +6,8 @@ packyard setters DIR lists the names.
 from packyard.cli import declare, directory, output
 from packyard.cli.rows import Rows
 from packyard.cli.using.setters import list_all
-from packyard.core.bundle import address
+from packyard.core.bundle import address, shipped
+from packyard.core.bundle.manifest import ShippedValue
 from packyard.core.errors import InputError, Problem, UsageError, suggest
 from packyard.core.files.tree import Tree
 from packyard.using.options import option_setters
@@ -33,8 +34,8 @@ def run(arguments: declare.Arguments) -> None:
     (name,) = names
     tree = Tree(root_dir)
     listings = list_all(tree, "explain", names)
-    setters = [(row.setter, listing.files) for listing in listings for row in listing.setters]
-    named = [(setter, find_fields(files, name)) for setter, files in setters if setter.name == name]
+    setters = [(row.setter, listing) for listing in listings for row in listing.setters]
+    named = [(setter, listing, find_fields(listing.files, name)) for setter, listing in setters if setter.name == name]
     if not named:
         hint = suggest(name, {setter.name for setter, _ in setters})
         hint = hint or f"packyard setters {address.typed(root_dir)} lists them"
@@ -44,19 +45,19 @@ def run(arguments: declare.Arguments) -> None:
         raise InputError(made or option_setters.elsewhere(listings[0].directory, problem))
     rows = [
         (setter.file, setter.line, name, setter.shown, setter.is_set, setter.set_by or None, fields)
-        for setter, fields in named
+        for setter, _, fields in named
     ]
     if ROWS.show(rows, arguments.output):
-        for setter, fields in named:
-            _show(setter, fields)
+        for setter, listing, fields in named:
+            _show(setter, fields, shipped.values(listing.directory).get(name) or setter.default or "")
 
 
-def _show(setter: Setter, fields: list[Field]) -> None:
+def _show(setter: Setter, fields: list[Field], default: ShippedValue) -> None:
     output.line(f"{setter.file}:{setter.line}: {setter.name}: {' '.join(setter.description.split())}")
     origin = f"set by {setter.set_by or 'you'}" if setter.is_set else "the default"
     lines = (
         ("value", f"{setter.shown or '(empty)'} ({origin})"),
-        ("default", (setter.default or "") if setter.is_set else ""),
+        ("default", (default if isinstance(default, str) else ", ".join(default or ())) if setter.is_set else ""),
         ("allowed", refusal.describe(setter)),
     )
     if pattern := setter.schema.get("pattern"):

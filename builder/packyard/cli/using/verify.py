@@ -21,7 +21,6 @@ from pathlib import Path
 from shlex import quote
 
 from packyard.cli import bundles, declare, output, preferences, untarred
-from packyard.cli import directory as directories
 from packyard.cli.preferences import Setting
 from packyard.cli.rows import Rows
 from packyard.cli.untarred import Untarred
@@ -31,7 +30,6 @@ from packyard.core.digest import Digest
 from packyard.core.errors import InputError, IntegrityError, Problem, UnavailableError
 from packyard.sharing.entry import SBOM
 from packyard.sharing.fetching.fetch import Fetched, with_sbom
-from packyard.using.options import usecases
 from packyard.using.upgrade.directory import upgrade
 
 ROWS = Rows(
@@ -51,18 +49,15 @@ def add_arguments(parser: declare.Parser) -> None:
 
 def run(arguments: declare.Arguments) -> int:
     """Verify a file or a directory; 1 if a directory's files differ."""
-    what = Path(arguments.what)
     if "://" in arguments.what:
         Reference.parse(arguments.what)  # refuses it
-    if what.is_dir() or (not what.exists() and usecases.find(arguments.what)):
-        return _directory(arguments.what, arguments.channel, arguments.output)
-    return _file(what, arguments.channel, arguments.output)
+    of_what = _file if (what := Path(arguments.what)).exists() and not what.is_dir() else _directory
+    return of_what(arguments.what, arguments.channel, arguments.output)
 
 
-def _file(file: Path, channel: str | None, form: str) -> int:
+def _file(word: str, channel: str | None, form: str) -> int:
     """Verify a tarball with what is beside it, and with what a channel has under its name and version."""
-    if not file.exists():
-        raise directories.refusal(str(file))
+    file = Path(word)
     fetched = bundles.proved(file, preferences.trusted_anywhere())
     made, bundle, proof = fetched.bundle, fetched.entry, fetched.proof
     assert proof is not None

@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from packyard.core.errors import BeyondError, InputError, Problem
+from packyard.core.kubernetes.kinds import called
 from packyard.core.yaml.document import walk
 from packyard.core.yaml.node import MappingNode
 from packyard.using.kustomize import manifest, namespace, references, selector, supported
@@ -41,7 +42,8 @@ def build(directory: Path) -> bytes:
     items = [Object.of(source.root) for source in gathered]
     namespace.apply(items, top.namespace, HINT)
     _check_identities(items, f"is defined twice in namespace {top.namespace!r}")
-    hashed = [item for item, source in zip(items, gathered, strict=True) if source.part]
+    pairs = zip(items, gathered, strict=True)
+    hashed = [(item, called(source.made.root)) for item, source in pairs if source.part and source.made]
     references.add_hashes(items, hashed, [spec for part in top.parts() for spec in part.references])
     deployed = [item for item, source in zip(items, gathered, strict=True) if not source.is_local]
     return manifest.write(item.root for item in sorted(deployed, key=_order))
@@ -87,7 +89,7 @@ class _Build(Gathering):
         if any(isinstance(node, MappingNode) and node.get("<<") is not None for node in walk(item.root)):
             message = f"patches {item.root.source.name}, which has merge keys: not supported by packyard's own build"
             raise BeyondError(change.problem(message, HINT))
-        if item.identity != before:
+        if item.identity != before and item.made is None:
             message = f"changes kind, name or namespace of {before[1]} {before[3]!r}"
             raise BeyondError(change.problem(f"{message}: not supported by packyard's own build", HINT))
 

@@ -19,6 +19,7 @@ from packyard.core.kubernetes.kinds import APPS, BATCH, CORE
 from packyard.core.kubernetes.pods import PODS
 from packyard.core.yaml.document import mappings
 from packyard.core.yaml.node import Node
+from packyard.core.yaml.pointer import escaped
 from packyard.core.yaml.strict import Value
 from packyard.using.kustomize import generator, selector
 from packyard.using.kustomize.objects import Object
@@ -50,6 +51,8 @@ class FieldSpec:
         return all(word in ("", text) for word, text in wanted)
 
 
+#: Where an object names a ConfigMap: a mapping and its key, and the JSON pointer.
+Place = tuple[dict[str, Value], str, str]
 #: What kustomize knows without being told.
 KNOWN = tuple(
     FieldSpec(group, kind, (*pod.split("/"), *field.split("/")))
@@ -70,36 +73,44 @@ def read(root: Node) -> Iterator[FieldSpec]:
                 yield FieldSpec(spec.text("group"), spec.text("kind"), path, spec.text("version"))
 
 
-def add_hashes(items: Sequence[Object], hashed: Iterable[Object], configured: Sequence[FieldSpec]) -> None:
+def add_hashes(items: Sequence[Object], hashed: Iterable[tuple[Object, str]], configured: Sequence[FieldSpec]) -> None:
     """Put hashes behind the names of what is made so; references follow where kustomize knows them, or was told.
 
-    Those of objects in another namespace mean something else there.
+    Each comes with the name that it was generated with, which references may have, too. Those of objects in another
+    namespace mean something else there.
     """
     names: dict[str, dict[str, str]] = {}
-    for item in hashed:
+    for item, generated in hashed:
         before = item.name
         after = item.metadata["name"] = f"{before}-{generator.suffix(item.root)}"
-        names.setdefault(selector.effective(item.identity)[2], {})[before] = after
+        names.setdefault(selector.effective(item.identity)[2], {}).update({before: after, generated: after})
     for place, in_place in names.items():
         reaching = [item.root for item in items if selector.effective(item.identity)[2] in (selector.CLUSTER, place)]
         rename(reaching, in_place, [*KNOWN, *configured])
 
 
-def rename(values: Iterable[Mapping[str, Value]], names: Mapping[str, str], specs: Sequence[FieldSpec]) -> None:
+def rename(values: Iterable[dict[str, Value]], names: Mapping[str, str], specs: Sequence[FieldSpec]) -> None:
     """Give ConfigMaps their new names wherever objects name them."""
-    for value in values:
-        for spec in specs:
-            if spec.fits(value):
-                _rename(value, spec.path, names)
+    for holder, key, _ in (place for value in values for place in find(value, specs)):
+        name = holder[key]
+        if isinstance(name, str):
+            holder[key] = names.get(name, name)
 
 
-def _rename(value: Value | Mapping[str, Value], path: Sequence[str], names: Mapping[str, str]) -> None:
+def find(value: dict[str, Value], specs: Sequence[FieldSpec]) -> Iterator[Place]:
+    """Yield where an object names ConfigMaps."""
+    for spec in specs:
+        if spec.fits(value):
+            yield from _find(value, spec.path, "")
+
+
+def _find(value: Value, path: Sequence[str], above: str) -> Iterator[Place]:
     if isinstance(value, list):
-        for item in value:
-            _rename(item, path, names)
+        for at, item in enumerate(value):
+            yield from _find(item, path, f"{above}/{at}")
     elif isinstance(value, dict) and path[0] in value:
-        member = value[path[0]]
+        pointer = f"{above}/{escaped(path[0])}"
         if len(path) > 1:
-            _rename(member, path[1:], names)
-        elif isinstance(member, str):
-            value[path[0]] = names.get(member, member)
+            yield from _find(value[path[0]], path[1:], pointer)
+        else:
+            yield value, path[0], pointer

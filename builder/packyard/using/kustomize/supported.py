@@ -112,8 +112,6 @@ class _Reader(Reader):
         if tried is not None:
             fields.node.children = [entry for entry in fields.node.entries if entry.name in _TRIED]
         refuse(self._beyond(fields.node, dirname(shown), kind), BeyondError)
-        fields.one_of("apiVersion", (kustomization.VERSIONS[kind],), "")
-        fields.one_of("kind", (kind,), None if kind == "Component" else "")
         return fields
 
     def end(self, part: Part, fields: Fields, kind: str) -> Part:

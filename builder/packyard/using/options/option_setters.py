@@ -104,13 +104,25 @@ def reach(directory: Path, names: Sequence[str], *, recursive: bool, options: Co
 def elsewhere(directory: Path, problem: Problem) -> Problem:
     """Say of a setter that is missing in a use case that an option has it, or another version has it by another name.
 
-    What is missing in a line of a values file stays a problem of that line.
+    That another use case has it is a hint. What is missing in a line of a values file stays a problem of that line.
     """
     from packyard.core.bundle import shipped  # for errors
 
     name = problem.missing
     known = switched_off(directory, name) or shipped.replacement(directory, name) if name else None
+    if not known and name and not problem.hint.startswith("did") and (having := _others(directory, name)):
+        known = problem._replace(hint=f"{having} has it")
     return known._replace(file=problem.file, line=problem.line) if known and problem.line else known or problem
+
+
+def _others(directory: Path, name: str) -> str:
+    """Return the address of a use case of the package that has a setter."""
+    from packyard.core.bundle import address, shipped  # for errors
+
+    package = shipped.package_of(directory)
+    having = [path for path, item in package[1].use_cases.items() if name in item.setters] if package else []
+    top = Path(directory, os.path.relpath(package[0], os.path.realpath(directory))) if package else directory
+    return address.of(Path(os.path.normpath(top / having[0]))) if having else ""
 
 
 def switched_off(directory: Path, name: str) -> Problem | None:

@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 
 from packyard.core.errors import InputError, suggest
 from packyard.core.kubernetes import images, kustomization
-from packyard.core.kubernetes.kinds import is_local
+from packyard.core.kubernetes.kinds import called, is_local
 from packyard.core.kubernetes.kustomization import GROUP, NAMES, referred
 from packyard.core.yaml import aliases, make
 from packyard.core.yaml.document import items, mappings
@@ -131,7 +131,8 @@ class _Builder:
     tree: _Tree
     complete: bool = True
     followed: list[MappingNode] = field(default_factory=list)
-    made: list[SourceObject] = field(default_factory=list)
+    generated: list[MappingNode] = field(default_factory=list)
+    made: list[SourceObject] = field(default_factory=list)  # the same, as patches change them
     findings: list[Finding] = field(default_factory=list)
     _seen: set[str] = field(default_factory=set)
 
@@ -140,7 +141,8 @@ class _Builder:
         objects: list[SourceObject] = []
         self._gather(top, objects, 0)
         roots = [item.root for item in objects if item not in self.made]
-        made = tuple(item.root for item in self.made)
+        names = {called(item.root) for item in self.made}  # references follow from those before a patch
+        made = (*(item.root for item in self.made), *(root for root in self.generated if called(root) not in names))
         return Build(tuple(roots), self.complete, tuple(self.followed), generated=made, findings=tuple(self.findings))
 
     def _gather(self, path: str, objects: list[SourceObject], depth: int) -> None:
@@ -159,8 +161,8 @@ class _Builder:
 
     def _follow(self, folder: str, root: MappingNode, objects: list[SourceObject], depth: int) -> None:
         own = objects if root.text("kind") == "Component" else []
-        made = [SourceObject(item, "") for item in generators.objects(root)]
-        self.made += made
+        self.generated += (generated := [*generators.objects(root)])
+        self.made += (made := [SourceObject(item, "") for item in generated])
         own += made
         for part in self.tree.parts(folder):
             self._gather(part, own, depth + 1)

@@ -202,7 +202,7 @@ def _objects(
     objects = accumulate(added, [item.copy() for item in items], own)
     refuse(_idle(use_case, idle.join(own), [item.root for item in objects]))
     refuse(_misnamed(use_case, objects))
-    return [item for item in objects if not item.is_local], list(nothing)
+    return program.referred([item for item in objects if not item.is_local]), list(nothing)
 
 
 def _idle(use_case: UseCase, nothing: Idle, roots: Sequence[MappingNode]) -> Iterator[Problem]:

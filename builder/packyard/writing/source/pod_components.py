@@ -95,6 +95,7 @@ def _steps(patch: PodPatch, states: Mapping[str, Sequence[SourceObject]], fittin
     """
     inside = {id(item) for path in fitting for item in states[path]}
     items = [item for of_case in states.values() for item in of_case if not item.is_local]
+    named = any(map(_component, items))
     by_target: dict[tuple[str, Target], _Step] = {}
     changed: dict[int, tuple[SourceObject, Sequence[Operation]]] = {}
     for target in patch.targets or ({},):
@@ -102,7 +103,7 @@ def _steps(patch: PodPatch, states: Mapping[str, Sequence[SourceObject]], fittin
         for (kind, text), (operations, own) in groups.items():
             if not operations or not any(id(item) in inside for item in own):
                 continue
-            chosen = _selector(target, own)
+            chosen = _selector(target, own, named=named)
             others = [item for of, (_, rest) in groups.items() if of[0] == kind and of[1] != text for item in rest
                       if selector.selects({"kind": kind[1], **dict(chosen)}, item.root, item.identity)
                       and (id(item) in inside or not _is_refused(item, operations))]  # fmt: skip
@@ -140,18 +141,24 @@ def _is_refused(item: SourceObject, operations: Iterable[Operation]) -> bool:
     return False
 
 
-def _selector(target: Mapping[str, str], own: Sequence[SourceObject]) -> Target:
-    """Return what selects objects of a kind: what the author says, and their components.
+def _selector(target: Mapping[str, str], own: Sequence[SourceObject], *, named: bool) -> Target:
+    """Return what selects objects of a kind: what the author says, and their components, if any are ``named``.
 
     A Component may be added to another package's use case, or to one with objects of its user.
     """
     words = {word: text for word, text in target.items() if word != "kind"}
-    labels = [item.root.scalar("metadata", "labels", _COMPONENT) for item in own]
-    names = sorted({label.value for label in labels if label})
-    if all(labels) and _COMPONENT not in words.get("labelSelector", ""):
-        of_component = f"{_COMPONENT}={names[0]}" if len(names) == 1 else f"{_COMPONENT} in ({','.join(names)})"
-        words["labelSelector"] = ",".join(filter(None, (of_component, words.get("labelSelector"))))
+    components = {_component(item) for item in own}
+    if named and (components == {""} or "" not in components) and _COMPONENT not in words.get("labelSelector", ""):
+        first, *more = sorted(components)
+        only = f"{_COMPONENT}={first}" if first else f"!{_COMPONENT}"
+        own_label = f"{_COMPONENT} in ({','.join((first, *more))})" if more else only
+        words["labelSelector"] = ",".join(filter(None, (own_label, words.get("labelSelector"))))
     return tuple(words.items())
+
+
+def _component(item: SourceObject) -> str:
+    label = item.root.scalar("metadata", "labels", _COMPONENT)
+    return label.value if label else ""
 
 
 def _undecided(patch: PodPatch, kind: str, items: Iterable[SourceObject]) -> InputError:

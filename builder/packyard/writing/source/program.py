@@ -18,7 +18,9 @@ from posixpath import basename, join, relpath
 
 from packyard.core.errors import Problem, refuse
 from packyard.core.kubernetes import held, kustomization
+from packyard.core.kubernetes.kinds import called
 from packyard.core.yaml import layout, make
+from packyard.core.yaml.content import Text, flow
 from packyard.core.yaml.document import entries
 from packyard.core.yaml.node import Comment, Entry, Item, MappingNode
 from packyard.core.yaml.sources import Sources
@@ -69,10 +71,40 @@ def is_shared(item: SourceObject) -> bool:
     return item.made is not None and item.made.is_hashed
 
 
+def referred(objects: Sequence[SourceObject]) -> list[SourceObject]:
+    """Return objects that name what is generated as its generator does, so that every kustomize lets them follow."""
+    generated = ((item.identity[3], _generated(item)) for item in objects if is_shared(item))
+    names = {now: before for now, before in generated if now != before}
+    specs = [*references.KNOWN, *(spec for program in find(objects) for spec in program.part.references)]
+    items = []
+    for item in objects:
+        value = to_value(item.root) if names else None
+        operations = [
+            Item(make.mapping("", {"op": "replace", "path": place, "value": names[name]}), 0)
+            for holder, key, place in (references.find(value, specs) if isinstance(value, dict) else ())
+            if isinstance(name := holder[key], str) and name in names
+        ]
+        items.append(item.copy() if operations else item)
+        if operations:
+            items[-1].operate(make.sequence("", operations))
+    return items
+
+
+def _generated(item: SourceObject) -> str:
+    """Return the name that a generator gives an object."""
+    return called(item.made.root if item.made else item.root)
+
+
 def lines(use_case: str, programs: Sequence[Program], patches: Iterable[str]) -> list[str]:
     """Return what the kustomization of a use case says of its programs."""
     named = [f"- {_way(use_case, program.folder)}" for program in programs]
     added = [f"- path: {name}" for name in sorted(patches)]
+    for item in (item for program in programs for item in program.made):
+        _, _, space, name = item.identity
+        said = {"namespace": space, "name": name if name != _generated(item) else ""}
+        moves = [{"op": "add", "path": f"/metadata/{key}", "value": Text(text)} for key, text in said.items() if text]
+        target = flow({"kind": "ConfigMap", "name": Text(_generated(item))})
+        added += [f"- target: {target}", "  patch: |-", *(f"    - {flow(move)}" for move in moves)] if moves else []
     return [*(["components:", *named] if named else []), *(["patches:", *added] if added else [])]
 
 
@@ -97,7 +129,7 @@ def own(item: SourceObject) -> SourceObject | None:
 
 def _added(item: SourceObject) -> MappingNode | None:
     name = item.root.source.name
-    named = make.mapping(name, {"name": item.identity[3]})
+    named = make.mapping(name, {"name": _generated(item)})
     for entry in entries(item.root.get("metadata")):
         if entry.name in _METADATA and (new := _new(item, "metadata", entry.name)):
             named.children.append(Entry(entry.key, new, entry.start))
@@ -131,7 +163,7 @@ def files(sources: Sources, use_cases: Iterable[Sequence[SourceObject]]) -> dict
 def check(objects: Sequence[SourceObject]) -> None:
     """Refuse objects that name what is generated where nobody told kustomize to look: they would lack its hash."""
     programs = find(objects)
-    names = {item.identity[3]: "" for program in programs for item in program.made}
+    names = {_generated(item): "" for program in programs for item in program.made}
     specs = [*references.KNOWN, *(spec for program in programs for spec in program.part.references)]
     hint = "add the path to the file that configurations lists beside the configMapGenerator"
     problems = []

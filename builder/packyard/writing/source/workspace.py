@@ -95,7 +95,8 @@ class Workspace:
             names = self.package_names()
             meant = basename(name.rstrip("/")).removesuffix(".tar.gz")
             whole = next((parent for parent in names if name.startswith(f"{parent}/")), "")
-            hint = f"name the package as a whole: {whole}" if whole else suggest(meant, names)
+            hint = f"did you mean {meant!r}?" if meant in names else suggest(meant, names)
+            hint = f"name the package as a whole: {whole}" if whole else hint
             hint = hint or (f"it has {', '.join(names)}" if names else "packyard new NAME --base job makes one")
             raise InputError(Problem(f"no package {name!r} in {self.root_dir / 'packages'}", hint=hint))
         return folder

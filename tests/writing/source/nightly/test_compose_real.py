@@ -55,7 +55,7 @@ def test_builds_what_its_kustomization_builds(
     made = Part("", resources=(base,), components=tuple(overlays), patches=use_case.patches)
     built = accumulate(without_pods(made))
     ours = [objects.parse(Source("", item.write().decode()))[0] for item in built]
-    hashed = [item for item, source in zip(ours, built, strict=True) if program.is_shared(source)]
+    hashed = [(item, item.name) for item, source in zip(ours, built, strict=True) if program.is_shared(source)]
     references.add_hashes(ours, hashed, [spec for each in program.find(built) for spec in each.part.references])
     above = os.path.relpath(sources, tmp_path.resolve())
     patches = [

@@ -36,24 +36,23 @@ def find(
     The last has what generated ConfigMaps are called before kustomize puts a hash behind their names.
     """
     known = _generated(composed)
-    again = {name: plain for name, plain in _generated(built).items() if plain in known.values()}
+    again = {name: plain for name, plain in _generated(built).items() if any(own in plain for own in known.values())}
     names = {**_generated(built, namespace), **again, **known}
     items, added = _renamed(composed, names), dict(enumerate(_renamed(built, names)))
-    own = [_is_config_map(item) and name_of(item) in known.values() for item in items]
     matched: dict[int, Object] = {}
     for number in sorted(range(len(items)), key=lambda number: -len(name_of(items[number]))):
-        match = match_of(items[number], added, is_renamed=not own[number])
+        match = match_of(items[number], added)
         if match is not None:
             matched[number] = added.pop(match)
     patches = (_patch(item, matched.get(number, {})) for number, item in enumerate(items))
     return [*filter(None, patches)], added, names
 
 
-def match_of(item: Object, built: Mapping[int, Object], *, is_renamed: bool = True) -> int | None:
-    """Return the number of what kustomize makes of an object: its name may be longer, unless it is not ``renamed``."""
+def match_of(item: Object, built: Mapping[int, Object]) -> int | None:
+    """Return the number of what kustomize makes of an object: its name may be longer."""
     name = name_of(item)
     own = {number: name_of(value) for number, value in built.items() if type_of(value) == type_of(item)}
-    numbers = [number for number, longer in own.items() if longer == name or (is_renamed and name in longer)]
+    numbers = [number for number, longer in own.items() if name in longer]
 
     def distance(number: int) -> tuple[int, int]:
         return len(own[number]), len([*_operations(item, built[number], ())])
