@@ -31,8 +31,9 @@ from packyard.writing.source.workspace import Workspace
 
 _PATCHED = (
     "fields that no part has: values in package.yaml and patches say what they change, and built.yaml what they add",
-    "look into the folder behind each line, and make setters of what users are to change; what a generator made has a "
-    "fixed name in built.yaml, and none of the generator's files",
+    "what users are to change there, bind before you import (packyard cfg create-setter DIR NAME VALUE --field PATH): "
+    "an overlay then gives the setter a value; all else, look into in the folder behind each line. What a generator "
+    "made has a fixed name in built.yaml",
 )
 _NOT_BUILT = "use cases that kustomize does not build, or to nothing", "mend them, and import again, or do without"
 
