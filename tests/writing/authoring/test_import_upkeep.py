@@ -148,13 +148,13 @@ pipeline:
 
 def test_a_readme_names_the_namespace_that_the_objects_name(here: Path, tmp_path: Path) -> None:
     tiny.write(here / "packyard.yaml", (here / "packyard.yaml").read_text() + "libraries: [builtin]\n")
-    run(here, write(tmp_path / "web", TREE))
+    prod = TREE["overlays/prod/kustomization.yaml"].replace("namespace: prod\n", "")
+    run(here, write(tmp_path / "web", {**TREE, "overlays/prod/kustomization.yaml": prod}))
     tiny.done("build", "--version", "1", "--to", tmp_path / "out", "--workspace", here)
     text = (tmp_path / "out/web/README.md").read_text()
-    assert "`kubectl create namespace dev`, `kubectl create namespace prod`" in text
+    assert "`kubectl create namespace dev`, `kubectl create namespace ml`" in text
     assert "kustomize build dev | kubectl apply -n dev -f -\n" in text
     assert "The objects are in `dev`." in text
-    assert " ml" not in text
 
 
 def test_a_use_case_that_kustomize_does_not_build_is_left_out_and_listed(here: Path, tmp_path: Path) -> None:

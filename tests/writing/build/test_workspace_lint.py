@@ -27,6 +27,8 @@ def built(root: Path) -> tuple[int, str]:
 
 
 NO_LABELS = "the ConfigMap has no label app.kubernetes.io/name or app.kubernetes.io/instance"
+HINT = "(add app.kubernetes.io/name to its labels)"
+WARNED = f"{NO_LABELS}: the objects of one run cannot be told from others [no-labels] {HINT}"
 
 
 def test_a_fault_of_a_base_is_found_once_and_at_its_line(root: Path) -> None:
@@ -35,10 +37,10 @@ def test_a_fault_of_a_base_is_found_once_and_at_its_line(root: Path) -> None:
         "p/" + next(line for line in (root / "packyard.yaml").read_text().split("\n") if "prefix" in line).split()[1]
     )
     assert linted(root) == [
-        f"{CM}:3:1: warning: {NO_LABELS}: the objects of one run cannot be told from others [no-labels]",
+        f"{CM}:3:1: warning: {WARNED}",
         f"  composed: {prefix}/one/config-map.yaml:3",
     ]
-    said = f"warning: {CM}:3:1: {NO_LABELS}: the objects of one run cannot be told from others [no-labels]\n"
+    said = f"warning: {CM}:3:1: {WARNED}\n"
     assert built(root) == (0, said)
 
 

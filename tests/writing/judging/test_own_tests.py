@@ -119,7 +119,8 @@ def test_a_refusal_is_expected_by_a_part_of_its_message(given: str, said: str, w
     assert said in otherwise
     assert "packyard-" not in otherwise, "no folder that nobody knows"
     expected = tried(workspace, f"tests:\n- it: works\n  {given}\n  expect: [{{kind: Job, exists: true}}]\n")[1]
-    assert "packages/p/tests/p.yaml:2: works: is refused: " in expected
+    line = 3 if given.startswith("set") else 2
+    assert f"packages/p/tests/p.yaml:{line}: works: is refused: " in expected
 
 
 def test_all_faults_of_all_files_are_told_at_once(workspace: Path) -> None:

@@ -146,8 +146,8 @@ def _find(
 def _in_workspace(arguments: declare.Arguments, here: Workspace, names: list[str]) -> tuple[list[Finding], int]:
     """Return what is wrong with packages of the workspace, and the number of their use cases."""
     names = list(dict.fromkeys(names))
-    for name in names:
-        here.package_dir(name)  # which refuses an unknown one
+    for name in (name for name in names if name not in _all_names(here)):
+        here.package_dir(name)  # which refuses it
     linted = executor.run(partial(package_lint.lint, here), names, jobs=workspaces.jobs(arguments, names))
     for text in sorted({text for item in linted for text in item.unchecked}):
         output.note(text)

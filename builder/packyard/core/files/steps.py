@@ -1,8 +1,8 @@
 """The step log in the user's state folder: what a command changes, written and synced before it is changed.
 
-    00000007-<token>.open    where its writer died, the next command there finishes it
-    00000007-<token>.done    made: `undo` gives the files their bytes of before
-    00000007-<token>.undone  taken back: `undo --redo` makes it again
+    00000007-<size>-<token>.open    where its writer died, the next command there finishes it
+    00000007-<size>-<token>.done    made: `undo` gives the files their bytes of before
+    00000007-<size>-<token>.undone  taken back: `undo --redo` makes it again
 
 The first line of a step names its files and their sizes, before and after; their bytes follow:
 
@@ -137,12 +137,13 @@ class StepLog(NamedTuple):
         line = json.dumps(head).encode() + b"\n"
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         names = self._names()
-        file = folder / f"{_number(names[0]) + 1 if names else 1:08}-{token}.{OPEN}"
+        size = len(line) + sum(size or 0 for both in sizes.values() for size in both)
+        file = folder / f"{_number(names[0]) + 1 if names else 1:08}-{size}-{token}.{OPEN}"
         draft = file.with_suffix(f".{_DRAFT}")
         handle = atomic.create(str(draft), (line, *(data for both in files.values() for data in both if data)))
         try:
             fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            self._prune(names, os.fstat(handle).st_size)
+            self._prune(names, size)
             os.fsync(handle)
             draft.rename(file)
             atomic.flush(str(folder))
@@ -183,11 +184,11 @@ class StepLog(NamedTuple):
         """Delete the oldest steps, so that the others and the newest stay within the limits."""
         together = newest
         for place, name in enumerate((name for name in names if not name.endswith(f".{OPEN}")), 1):
-            file = os.path.join(self.folder, name)
-            with suppress(FileNotFoundError):  # pruned by another command
-                together += os.lstat(file).st_size
-                if place >= KEPT or together > KEPT_BYTES:
-                    os.unlink(file)
+            size = name.partition("-")[2].partition("-")[0]
+            together += int(size) if size.isdecimal() else 0
+            if place >= KEPT or together > KEPT_BYTES:
+                with suppress(FileNotFoundError):  # pruned by another command
+                    os.unlink(os.path.join(self.folder, name))
 
     def _names(self) -> list[str]:
         """Return the names of the steps' files, the newest first; texts, as each `set` reads a hundred of them."""

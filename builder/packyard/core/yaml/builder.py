@@ -5,6 +5,7 @@ would do.
 """
 
 from collections.abc import Callable
+from sys import intern
 from typing import Any
 
 from yaml.events import (
@@ -132,6 +133,8 @@ class Builder:
             self._begin(parent, Item(node, start))
             return None
         if self._keys[-1] is None:
+            if type(node) is Scalar:
+                node.value = intern(node.value)  # few keys are many entries
             self._keys[-1] = node
             entry = Entry(node, node, start)  # its value follows with a later event
             self._begin(parent, entry)

@@ -74,12 +74,12 @@ def _give_to_next(before: Token | None, after: Token | None, comment: Comment, d
     child = after.children[0] if after and after.children else None
     if child is not None:
         if comment.column <= child.column or before is None or before.owner is None:
-            child.head.append(comment)
+            child.head = (*child.head, comment)
             return
     elif after and isinstance(after.node, Scalar) and after.entry is None and after.node.comment is None:
         after.node.comment = comment  # between a key and its value on the next line
         return
     if before is not None and before.owner is not None:
-        before.owner.foot.append(comment)
+        before.owner.foot = (*before.owner.foot, comment)
     elif documents:
         documents[0].head.append(comment)

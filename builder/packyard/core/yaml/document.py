@@ -34,6 +34,17 @@ from packyard.core.yaml.node import (
 #: What libyaml since PyYAML 6.0.4 says of a thousand levels, before the builder has seen any of them.
 _TOO_DEEP = "exceeded maximum nesting depth"
 
+#: What to do about what libyaml says, by how that begins.
+_CURES = {
+    "found character that cannot start": "put the value in quotes",
+    "mapping values are not allowed": "put a text with ': ' in quotes, or begin a new line for the key",
+    "did not find expected ',' or": "close the bracket before this place",
+    "did not find expected alphabetic": "put the value in quotes",
+    "did not find expected": "indent it as the lines that it belongs to",
+    "found unknown escape": "put the value in single quotes",
+    "found unexpected end of stream": "close the quotes",
+}
+
 #: The first line of what a merge leaves undecided.
 _MARKER = r"(?ms)^<<<<<<< (?=.*^=======$.*^>>>>>>> )"
 
@@ -89,7 +100,9 @@ def parse_text(source: Source, *, is_part: bool = False) -> list[Document]:
             return parse_text(Source(source.name, source.text[: mark.index]), is_part=is_part)
         line, column = (mark.line + 1, mark.column + 1) if mark else (0, 0)
         message = error.problem or error.context or "is not YAML"
-        raise InputError(Problem(message, file=source.name, line=line, column=column)) from error
+        hint = next((cure for text, cure in _CURES.items() if message.startswith(text)), "")
+        hint = "indent by spaces" if mark and source.text[mark.index : mark.index + 1] == "\t" else hint
+        raise InputError(Problem(message, file=source.name, line=line, column=column, hint=hint)) from error
     except yaml.YAMLError as error:  # the reader's, for example of a control character
         where = getattr(error, "position", None)
         line, column = source.locate(where) if isinstance(where, int) else (0, 0)
@@ -123,7 +136,7 @@ def check_keys(document: Document) -> None:
         for entry in node.entries if len(names) < len(node.entries) else ():
             if isinstance(entry.key, Scalar) and entry.name in seen:
                 message = f"key {entry.name!r} occurs twice in one mapping"
-                problems.append(node.source.problem(entry.start, message))
+                problems.append(node.source.problem(entry.start, message, "keep one of them"))
             seen.add(entry.name)
     refuse(problems)
 

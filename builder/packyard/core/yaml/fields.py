@@ -96,14 +96,16 @@ class Fields:
         return node.value
 
     def texts(self, key: str) -> list[str]:
+        """Ask for the texts of a list of scalars; a missing one is empty."""
+        return [scalar.value for scalar in self.scalars(key)]
+
+    def scalars(self, key: str) -> list[Scalar]:
         """Ask for a list of scalars; a missing one is empty."""
-        texts = []
-        for item in self.items(key):
-            if isinstance(item, Scalar):
-                texts.append(item.value)
-            else:
-                self.fault(item, key, "must be a list of strings")
-        return texts
+        nodes = self.items(key)
+        for node in nodes:
+            if not isinstance(node, Scalar):
+                self.fault(node, key, "must be a list of strings")
+        return [node for node in nodes if isinstance(node, Scalar)]
 
     def items(self, key: str) -> list[Node]:
         """Ask for a list; one that is missing or null is empty."""

@@ -38,7 +38,7 @@ def like(child: _Child, inner: Callable[[Any], Any] = lambda value: value) -> _C
     """Copy an entry or an item with its comments; its value is what ``inner`` returns for the value."""
     value = inner(child.value)
     twin: Any = Entry(child.key, value, child.start) if isinstance(child, Entry) else Item(value, child.start)
-    twin.head, twin.foot, twin.comment = list(child.head), list(child.foot), child.comment
+    twin.head, twin.foot, twin.comment = child.head, child.foot, child.comment
     return twin  # type: ignore[no-any-return]  # it is of the type of the child
 
 

@@ -10,6 +10,7 @@ Spans are character positions in the text of their `Source`. Comments stand wher
       # foot of the item         <- Item.foot
 """
 
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from packyard.core.errors import Problem
@@ -165,8 +166,8 @@ class Child:
     def __init__(self, value: Node, start: int) -> None:
         self.value = value
         self.start = start
-        self.head: list[Comment] = []
-        self.foot: list[Comment] = []
+        self.head: Sequence[Comment] = ()
+        self.foot: Sequence[Comment] = ()
         self.comment: Comment | None = None
 
     @property

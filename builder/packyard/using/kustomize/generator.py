@@ -20,7 +20,6 @@ from hashlib import sha256
 from pathlib import PurePosixPath
 
 from packyard.core.yaml import make
-from packyard.core.yaml.document import scalars
 from packyard.core.yaml.fields import Fields
 from packyard.core.yaml.node import MappingNode, Node, Scalar, Source
 from packyard.core.yaml.strict import Value
@@ -59,9 +58,8 @@ def read(parent: Fields, node: Node, find: Find) -> Generated | None:
     """Read one entry; its files stand in the folder of the kustomization."""
     fields = Fields(node, parent.file, "configMapGenerator", parent.problems)
     before = len(fields.problems)
-    name, names = fields.text("name"), fields.texts("files")
-    for key in ("literals", "envs"):
-        fields.texts(key)
+    name = fields.text("name")
+    files, literals, envs = map(fields.scalars, ("files", "literals", "envs"))
     options = fields.child("options")
     labels = options.mapping("labels") if options else {}
     switch = options.anything("disableNameSuffixHash") if options else None
@@ -74,16 +72,14 @@ def read(parent: Fields, node: Node, find: Find) -> Generated | None:
     fields.done()
     data: dict[str, Node] = {}
     paths = []
-    for entry in scalars(fields.node.get("files") if fields.node else None):
+    for entry in files:
         key, separator, path = entry.value.rpartition("=")
         key, path = (key, path) if separator else (PurePosixPath(path).name, path)
         if _is_key(fields, entry, "files", key if path else "", data) and (source := find(fields, entry, path)):
             data[key] = make.literal(source.text, source.name)
             paths.append(path)
-    lines = [
-        ("literals", entry, entry.value) for entry in scalars(fields.node.get("literals") if fields.node else None)
-    ]
-    for entry in scalars(fields.node.get("envs") if fields.node else None):
+    lines = [("literals", entry, entry.value) for entry in literals]
+    for entry in envs:
         if source := find(fields, entry, entry.value):
             rows = (text.lstrip().removesuffix("\r") for text in source.text.removeprefix("\ufeff").split("\n"))
             lines += [("envs", entry, text) for text in rows if text and text[0] != "#"]
@@ -95,7 +91,7 @@ def read(parent: Fields, node: Node, find: Find) -> Generated | None:
         elif _is_key(fields, entry, field, key, data):
             is_quoted = field == "literals" and len(text) > 1 and text[0] == text[-1] and text[0] in "\"'"
             data[key] = make.scalar(text[1:-1] if is_quoted else text, fields.file)
-    if not names and not lines:
+    if not files and not lines:
         fields.fault(node, "files", "is missing")
     name_node = fields.node.get("name") if fields.node else None
     for scalar in (name_node, *labels.values()):
@@ -113,7 +109,7 @@ def read(parent: Fields, node: Node, find: Find) -> Generated | None:
     root = make.mapping(fields.file, {"apiVersion": "v1", "kind": "ConfigMap", **values})
     root.source, root.start, root.end = node.source, node.start, node.end  # which is where the object is from
     component = labels.get("app.kubernetes.io/component")
-    stem = component.value if component else PurePosixPath([*names, name][0]).stem
+    stem = component.value if component else PurePosixPath(files[0].value if files else name).stem
     return Generated(root, stem, node, tuple(paths), is_hashed)
 
 

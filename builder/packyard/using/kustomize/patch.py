@@ -271,6 +271,9 @@ class _Merge:
             old.flow = old.flow if old.items else new.flow
             self._items(old, new, keys, path)
             return
+        is_bare = not (old.comment or new.comment or existing.comment or entry.comment)
+        if isinstance(old, Scalar) and isinstance(new, Scalar) and old.lexeme == new.lexeme and is_bare:
+            return  # such as the name of an item, which is from where the item is
         if isinstance(old, Scalar) and isinstance(new, Scalar) and old.style != "plain" and type_of(new) != "string":
             text = scalar(new.value, new.source.name)  # kustomize keeps the quotes
             text.comment, new = new.comment, text

@@ -53,6 +53,8 @@ class Reader:
         within = (*within, folder)
         file = file_of(sources, folder)
         fields = self.begin(file, kind)
+        fields.one_of("apiVersion", (kustomization.VERSIONS[kind],), "")
+        fields.one_of("kind", (kind,), None if kind == "Component" else "")
         paths = self._paths(fields, "resources", within)
         own = [path for path in paths if not sources.is_folder(path)]
         resources = [self.read(path, "Kustomization", within) for path in paths if path not in own]
@@ -83,13 +85,13 @@ class Reader:
             references=tuple(spec for path in part.configurations for spec in self._references(path)),
         )
 
-    def begin(self, file: str, kind: str) -> Fields:
-        """Open a kustomization, and look at what it says of itself."""
-        raise NotImplementedError
+    def begin(self, file: str, kind: str) -> Fields:  # noqa: ARG002  # for who derives
+        """Open a kustomization."""
+        return Fields.of_file(self.sources, file)
 
-    def end(self, part: Part, fields: Fields, kind: str) -> Part:
+    def end(self, part: Part, fields: Fields, kind: str) -> Part:  # noqa: ARG002  # for who derives
         """Read what else a kustomization has."""
-        raise NotImplementedError
+        return part
 
     def patch(self, parent: Fields, entry: Node, listing: str) -> Patch | None:
         """Read an entry of ``patches`` of the file ``listing``."""
@@ -157,7 +159,7 @@ class Reader:
             if not text or not sources.exists(path):
                 is_library = text and normpath(path).startswith(f"{LIBRARIES}/")
                 lacks = f"{LIBRARIES} of packyard.yaml names no such library, or it has no such part"
-                beside = [relpath(name, folder) for name in sources.list(dirname(path), "*.y*ml")] if text else []
+                beside = [relpath(name, folder) for name in sources.list(dirname(path))] if text else []
                 hint = lacks if is_library else suggest(text, beside)
                 fields.fault(node, key, f"{repr(text) if text else 'this'} is neither a file nor a folder here", hint)
             elif (real := sources.resolve(path)) in within:

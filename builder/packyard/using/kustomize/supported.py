@@ -112,8 +112,6 @@ class _Reader(Reader):
         if tried is not None:
             fields.node.children = [entry for entry in fields.node.entries if entry.name in _TRIED]
         refuse(self._beyond(fields.node, dirname(shown), kind), BeyondError)
-        fields.one_of("apiVersion", (kustomization.VERSIONS[kind],), "")
-        fields.one_of("kind", (kind,), None if kind == "Component" else "")
         return fields
 
     def end(self, part: Part, fields: Fields, kind: str) -> Part:
@@ -158,4 +156,5 @@ def _others(node: Node | None, known: Sequence[str], what: str) -> Iterator[Prob
     for entry in entries(node):
         if entry.name not in known:
             message = f"field {entry.name!r} of a {what} is not supported by packyard's own build"
-            yield entry.key.problem(message, suggest(entry.name, known) or HINT)
+            meant = () if entry.name in kustomization.FIELDS else (*known, *kustomization.FIELDS)
+            yield entry.key.problem(message, suggest(entry.name, meant) or HINT)

@@ -50,7 +50,7 @@ def context(
         "folder": folder,
         "leaf": leaf,
         "use_cases": use_cases,
-        "namespaces": sorted({name for use_case in use_cases for name in use_case.namespaces}),
+        "namespaces": sorted({name for use_case in use_cases for name in use_case.namespaces or ["ml"]}),
         "kinds": {kind for use_case in use_cases for kind, _ in use_case.objects},
         "names": {row.name for use_case in use_cases for row in use_case.setters},
         "containers": {name for use_case in use_cases for name in use_case.containers},

@@ -77,7 +77,8 @@ def _names(parsed: Parsed) -> Iterator[Finding]:
         if entry and isinstance(entry.value, Scalar) and not is_bound(entry):
             kind = root.text("kind")
             message = f"the name of {kind} {entry.value.value!r} is the same in each run: two cannot live side by side"
-            yield finding("fixed-name", entry.value.problem(message, 'bind it: # {"$openapi":"INSTANCE_NAME"}'))
+            hint = 'bind it to a setter, such as # {"$openapi":"INSTANCE_NAME"}, or leave it where one run is enough'
+            yield finding("fixed-name", entry.value.problem(message, hint))
 
 
 def _parts(here: Workspace, composed: ComposedPackage) -> Iterator[Finding]:

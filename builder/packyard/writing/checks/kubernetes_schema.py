@@ -50,6 +50,12 @@ def check(parsed: Parsed, applied: Applied, judges: Sequence[Judge], *, newest: 
             place = _place(item, fault)
             if place and (fault.rule != "missing-field" or id(item.root) in finished):
                 noted.setdefault((fault.rule, place, fault.message), (fault, []))[1].append(judge)
+        lacking = {(fault.path, fault.field): key for key, (fault, _) in noted.items() if fault.rule == "missing-field"}
+        for key, (fault, by) in [*noted.items()] if lacking else ():
+            meant = [field for path, field in lacking if path == fault.path and suggest(fault.field, [field])]
+            if fault.rule == "unknown-field" and meant:  # which is one fault
+                noted.pop(lacking[fault.path, meant[0]], None)
+                noted[key] = replace(fault, is_slip=True), by
         for (_, place, _), (fault, by) in noted.items():
             made = _finding(place, fault, by, judges)
             is_served = made.rule != "unserved-kind"

@@ -56,7 +56,7 @@ def _labelled(node: MappingNode, root: MappingNode, what: str) -> Iterator[Findi
     ):
         place = _metadata(node, root.entry("metadata"))
         message = f"{what} has no label {' or '.join(_LABELS)}: the objects of one run cannot be told from others"
-        yield breach("no-labels", place or node, message)
+        yield breach("no-labels", place or node, message, f"add {_LABELS[0]} to its labels")
 
 
 def _metadata(node: MappingNode, entry: Entry | None) -> Entry | None:

@@ -39,7 +39,7 @@ def unmet(test: PackageTest, bundle: Bundle, use_case: str, *, path: str, kinds:
         try:
             rendered = _given(test, directory, path)
         except PackyardError as error:
-            return _otherwise(test, [str(problem.renamed(f"{real}/", "")) for problem in error.problems])
+            return _otherwise(test, [problem.renamed(f"{real}/", "") for problem in error.problems])
     if test.refused:
         return [test.problem(f"is not refused, where {test.refused!r} is expected")]
     return [test.problem(fault, item.line) for item in test.expected for fault in _judge(item, rendered, kinds)]
@@ -64,10 +64,13 @@ def fill_in(directory: Path, values: Mapping[str, Sequence[str]]) -> None:
         set_values(directory, given)
 
 
-def _otherwise(test: PackageTest, texts: Sequence[str]) -> list[Problem]:
-    """Return a refusal that is not the expected one."""
+def _otherwise(test: PackageTest, problems: Sequence[Problem]) -> list[Problem]:
+    """Return a refusal that is not the expected one, at the line of the value that it is about."""
     if not test.refused:
-        return [test.problem(f"is refused: {text}") for text in texts]
+        lines = {problem: problem.line if problem.file == test.file else 0 for problem in problems}
+        bare = {problem: problem._replace(file="", line=0) if line else problem for problem, line in lines.items()}
+        return [test.problem(f"is refused: {bare[problem]}", line) for problem, line in lines.items()]
+    texts = [*map(str, problems)]
     is_expected = any(test.refused in text for text in texts)
     return [] if is_expected else [test.problem(f"is refused otherwise than by {test.refused!r}: {'; '.join(texts)}")]
 

@@ -182,7 +182,9 @@ def _entry(
     """Read one entry of ``useCases``: a use case for each storage, or one that has none; none for one with a fault."""
     before = len(fields.problems)
     if not all(map(NAME.fullmatch, name.split("/"))):
-        fields.fault(fields.node, "", "must be lower case words, joined by dashes and slashes")
+        meant = "/".join(filter(None, map(slug, name.split("/"))))
+        hint = f"did you mean {meant!r}?" if meant else ""
+        fields.fault(fields.node, "", "must be lower case words, joined by dashes and slashes", hint)
     if name.split("/")[0] == OPTIONS:
         fields.fault(fields.node, "", f"{OPTIONS} is the folder of the options")
     line = fields.node.source.locate(fields.node.start)[0] if fields.node else 0
@@ -219,7 +221,7 @@ def _check(fields: Fields, key: str, names: list[str], workspace: Workspace) -> 
             hint = suggest(name, workspace.part_dirs(folder))
             fields.fault(_place(fields, key, name), key, f"no folder {name!r} in {looked_in}", hint)
         elif names.count(name) > 1:
-            fields.fault(_place(fields, key, name), key, f"names {name!r} twice")
+            fields.fault(_place(fields, key, name), key, f"names {name!r} twice", "name it once")
 
 
 def _place(fields: Fields, key: str, value: str) -> Node | None:

@@ -45,13 +45,6 @@ class Composer(Reader):
             return Part(folder, pods=pods, krmfile=read_krmfile(self.sources, folder), head=pods[0].head)
         return replace(part := super().part(folder, kind, within), pods=(*pods, *part.pods))
 
-    def begin(self, file: str, kind: str) -> Fields:
-        """Open a kustomization; a base needs no header."""
-        fields = Fields.of_file(self.sources, file)
-        if kind == "Component" or (fields.node and (fields.node.get("apiVersion") or fields.node.get("kind"))):
-            fields.expect_header(kustomization.VERSIONS[kind], kind)
-        return fields
-
     def end(self, part: Part, fields: Fields, kind: str) -> Part:
         """Read what else the composer understands, and the Krmfile beside it."""
         file = file_of(self.sources, part.folder)

@@ -110,7 +110,7 @@ def _is_required(words: Words, name: str) -> bool:
 def _setter(entry: Entry, text: str | None) -> str:
     """Write a setter's definition with the value that it is given, which is not required any more."""
     copied = make.like(entry, make.clone)
-    copied.head = []
+    copied.head = ()
     definition = copied.value
     setter = definition.mapping("x-k8s-cli", "setter")
     value = setter.entry("value") if setter else None

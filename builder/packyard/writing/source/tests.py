@@ -26,6 +26,7 @@ from packyard.core.yaml.fields import Fields
 from packyard.core.yaml.node import MappingNode, Node
 from packyard.core.yaml.strict import Value
 from packyard.using.setters import regexp, valuesfile
+from packyard.using.setters.plan import Given
 from packyard.writing.source import fieldpath
 from packyard.writing.source.package import Package
 from packyard.writing.source.workspace import Workspace, authored
@@ -118,12 +119,12 @@ def _use_cases(fields: Fields, package: Package) -> list[str]:
     return [path for path in paths if not named or any(f"{path}/".startswith(f"{name}/") for name in named)]
 
 
-def _values(fields: Fields, node: Node) -> dict[str, list[str]]:
+def _values(fields: Fields, node: Node) -> Mapping[str, Given]:
     if not isinstance(node, MappingNode):
         fields.fault(node, "set", "must be a mapping of names to values")
         return {}
     try:
-        return {name: list(value) for name, value in valuesfile.read(node, fields.file).items()}
+        return valuesfile.read(node, fields.file)
     except InputError as error:
         fields.problems += error.problems
         return {}
