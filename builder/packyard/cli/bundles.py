@@ -1,10 +1,6 @@
 """Bundles in memory: what a channel has that a command line names, what packyard carries, or what is in a file."""
 
-<<<<<<< HEAD
-import re
 from collections import Counter
-=======
->>>>>>> main
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path

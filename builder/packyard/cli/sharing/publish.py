@@ -73,29 +73,16 @@ def run(arguments: declare.Arguments) -> None:
         entries = [(IndexEntry.of(bundles.read(file)), file) for file in files]
         packed = [Upload(entry=entry, data=partial(regular.read, file, limit=entry.size)) for entry, file in entries]
         if arguments.dry_run:
-<<<<<<< HEAD
-            before = access.current(store, by.trusted)
             if not before.number:
-                output.note(access.beginning(store))
+                output.note(access.beginning(store, "would be a new channel"))
             uploads = compare(store, packed, before)
             bundles.show(store, [(upload.entry, upload.outlook) for upload in uploads], arguments.output)
-=======
-            uploads = compare(store, packed, before)
-            if not before.number:
-                output.note(f"{store.address} would be a new channel")
-            _print(store, [(upload.entry, upload.outlook) for upload in uploads], arguments.output)
->>>>>>> main
             return
         attest = _attest(workspace, folder, built, by.key)
         close = arguments.version if arguments.close else ""
         with progress.of(part) as done:
-<<<<<<< HEAD
-            published = publish(store, packed, by, attest=attest, done=done, close=close, shard=shard)
-    bundles.show(store, published, arguments.output)
-=======
             published = publish(store, packed, by, attest=attest, done=done, close=close, shard=shard, before=before)
-    _print(store, published, arguments.output)
->>>>>>> main
+    bundles.show(store, published, arguments.output)
     if close:
         _tell_closed(by.current(store), close, shard)
 

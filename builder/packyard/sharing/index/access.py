@@ -258,12 +258,12 @@ class Publisher:
         return created
 
 
-def beginning(store: Store) -> str:
+def beginning(store: Store, what: str = "is a new channel, which begins with this") -> str:
     """Say that a channel begins in a store, and ask whether one beside it was meant, which is called nearly so."""
     own = Path(store.address).absolute()
     names = [] if "://" in store.address else [file.parents[1].name for file in own.parent.glob(f"*/{KEY}")]
     hint = suggest(own.name, {*names} - {own.name})
-    return f"{store.address} is a new channel, which begins with this" + (f" ({hint})" if hint else "")
+    return f"{store.address} {what}" + (f" ({hint})" if hint else "")
 
 
 #: Signs nothing, and trusts no key.
