@@ -41,6 +41,7 @@ def test_a_dry_run_says_what_would_be_new_unchanged_or_incomplete_and_refuses_a_
     assert statuses(root, channel, "--version", "1.0", "--dry-run") == dict.fromkeys(NAMES, "new")
     told = packyard("publish", "--workspace", root, "--to", channel, "--version", "v1.0", "--dry-run")
     assert told.stderr.startswith("warning: published as v1.0, with the v; most write 1.0\n")
+    assert f"{channel} would be a new channel\n" in told.stderr
     assert not channel.exists()
     statuses(root, channel, "p", "q", "--version", "1.0")
     told = packyard("publish", "--workspace", root, "--to", f"{channel}s", "p", "--version", "1.0").stderr
@@ -56,6 +57,8 @@ def test_a_dry_run_says_what_would_be_new_unchanged_or_incomplete_and_refuses_a_
     assert reading.files(channel) == before
     assert statuses(root, channel, "q", "r", "--version", "1.0") == {"q": "completed", "r": "published"}
     assert statuses(root, channel, "q", "r", *dry) == {"q": "unchanged", "r": "unchanged"}
+    told = packyard("publish", "q", "r", "--workspace", root, "--to", channel, *dry[:2])
+    assert told.stderr == f"2 unchanged: {channel}\n"
 
 
 def test_what_lint_warns_of_is_told_and_secrets_that_an_exception_allows(root: Path, channel: Path) -> None:

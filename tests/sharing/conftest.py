@@ -72,6 +72,7 @@ def authority(tmp_path_factory: pytest.TempPathFactory) -> Path:
         " -addext keyUsage=critical,keyCertSign",  # without which Python 3.13 trusts none
         "req -newkey rsa:2048 -nodes -keyout key.pem -out request.pem -subj /CN=server",
         "x509 -req -days 2 -in request.pem -CA ca.pem -CAkey ca.key -CAcreateserial -out cert.pem -extfile names",
+        "x509 -req -days -1 -in request.pem -CA ca.pem -CAkey ca.key -CAcreateserial -out expired.pem -extfile names",
     ):
         subprocess.run([openssl, *words.split()], cwd=folder, capture_output=True, check=True)
     return folder

@@ -58,6 +58,7 @@ VERBS: dict[str, Verb] = {
 HEAD = b'HTTP/1.1 200 OK\r\nLast-Modified: Sun, 22 Nov 2026 10:00:00 GMT\r\nETag: "x"\r\nx-goog-generation: 1\r\n'
 
 
+NO_KEY = answer(b"<Error><Code>InvalidAccessKeyId</Code></Error>", status=b"403 Forbidden")
 LENGTH = HEAD + b"Content-Length: 9000000\r\n\r\n"
 
 #: What a server does whatever it is asked, what is said of it, and by which verbs it is asked.
@@ -67,6 +68,7 @@ FAULTS: dict[str, tuple[Script, str, str]] = {
     "closes": (lambda _: [b""], "closed the connection early", "get put list"),
     "denies": (lambda _: [answer(status=b"403 Forbidden")], r"access denied \(HTTP 403", "get put list"),
     "busy": (lambda _: [answer(b"", status=b"503 Slow Down")], r"answers HTTP 503 .*try again", "get put list"),
+    "does not know": (lambda _: [NO_KEY], r"\(HTTP 403: InvalidAccessKeyId\) \(check the key that is set", "get put"),
     "refuses": (lambda _: [answer(b"s3cret", status=b"400 Bad")], "the server answers HTTP 400", "get put list"),
     "a slow body": (for_ever(HEAD + b"Content-Length: 90000\r\n\r\n", b" ", slow=True), "in time", "get"),
     "half a body": (lambda _: [HEAD + b"Content-Length: 9\r\n\r\nhalf"], "closed|invalid response|in time", "get"),
@@ -153,6 +155,24 @@ def test_a_certificate_that_nobody_trusts_is_refused(
     with answering(lambda _: [HEAD + b"Content-Length: 1\r\n\r\n1"], tls=tls) as server:
         check_refused(open_at(kind, server.address), VERBS["get"], "certificate is not trusted")
     assert server.requests == []
+
+
+def test_an_endpoint_that_is_no_address_is_refused(open_at: Callable[..., Store]) -> None:
+    for kind in ("s3", "az"):
+        with pytest.raises(PackyardError, match=r"endpoint '127\.0\.0\.1:9.*' must be an address \(write https://HOST"):
+            open_at(kind, "127.0.0.1:9")
+
+
+@pytest.mark.parametrize("kind", ["s3", "https"])
+def test_a_certificate_of_another_time_points_to_the_clock(
+    open_at: Callable[..., Store], authority: Path, monkeypatch: pytest.MonkeyPatch, kind: str
+) -> None:
+    monkeypatch.setenv("SSL_CERT_FILE", str(authority / "ca.pem"))
+    tls = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    tls.load_cert_chain(authority / "expired.pem", authority / "key.pem")
+    with answering(lambda _: [answer(b"1")], tls=tls) as server:
+        store = open_store(server.address) if kind == "https" else open_at(kind, server.address)
+        check_refused(store, VERBS["get"], r"certificate is not valid now.* \(check this computer's clock")
 
 
 @pytest.mark.parametrize("status", [b"400 Bad Request", b"301 Moved Permanently"])

@@ -58,15 +58,22 @@ def test_a_file_that_may_not_be_read_is_not_called_missing(
 ) -> None:
     store.put("a", b"1")
 
-    def deny(*_: object) -> None:
-        raise PermissionError(errno.EPERM, os.strerror(errno.EPERM))
+    def fail(code: int) -> Callable[..., None]:
+        def failing(*_: object) -> None:
+            raise OSError(code, os.strerror(code))
+
+        return failing
 
     with monkeypatch.context() as patch:
-        patch.setattr(os, "link", deny)
+        patch.setattr(os, "link", fail(errno.EPERM))
         with pytest.raises(UnavailableError, match=r"no hard links.* \(publish to another folder, a bucket"):
             store.put("b", b"1")
-        patch.setattr(os, "open", deny)
-        with pytest.raises(UnavailableError, match="not permitted") as caught:
+        for code, hint in ((errno.EACCES, "you may not write there: ask"), (errno.ENOSPC, "make room there, then run")):
+            patch.setattr(os, "open", fail(code))
+            with pytest.raises(UnavailableError, match=rf"/b: {os.strerror(code)} \({hint}"):
+                store.put("b", b"1")
+        patch.setattr(os, "open", fail(errno.EPERM))
+        with pytest.raises(UnavailableError, match=r"/a: .*not permitted \(ask .* chmod a\+rX /") as caught:
             store.get("a")
     assert not isinstance(caught.value, NotFoundError)
 

@@ -278,7 +278,7 @@ def test_an_answer_is_told_and_only_one_of_absence_is_taken_for_it(status: bytes
 
 @pytest.mark.parametrize("body", [b"<html><title>Log in</title>", b"\n<!DOCTYPE html>\n<html>"])
 def test_a_page_to_log_in_is_no_file_of_a_channel(body: bytes) -> None:
-    says = r"index/index\.json: the server sent something else .*check the"
+    says = r"index/index\.json: the server sent a web page .*check the"
     with answering(lambda _: [answer(body)]) as server, pytest.raises(UnavailableError, match=says):
         access.read(HTTPStore(server.address))
 
@@ -287,20 +287,20 @@ def test_a_page_to_log_in_is_no_file_of_a_channel(body: bytes) -> None:
 def test_a_page_for_what_is_not_there_is_missing_where_the_server_gives_the_index(other: bytes) -> None:
     content = {"/a": b"<!doctype html>", "/b.json": other}
     with answering(lambda request: files(content)(request)) as server:
-        with pytest.raises(UnavailableError, match="a: the server sent something else") as caught:
+        with pytest.raises(UnavailableError, match="a: the server sent a web page") as caught:
             get(server.address)
         assert not isinstance(caught.value, NotFoundError)
-        content["/index/index.json"] = b"{}"
+        content["/index/index.json"] = b'{"apiVersion": ""}'
         with pytest.raises(NotFoundError, match=r"b\.json: not found"):
             HTTPStore(server.address).get("b.json")
-        with pytest.raises(NotFoundError, match="a: not found: the server sent something else"):
+        with pytest.raises(NotFoundError, match="a: not found: the server sent a web page"):
             get(server.address)
 
 
 def test_a_bucket_that_lists_nothing_for_strangers_denies_what_is_missing() -> None:
     denied = answer(b"<Error><Code>AccessDenied</Code></Error>", status=b"403 Forbidden")
     says = r"a: not found, or access denied \(HTTP 403\)"
-    given = answering(lambda request: [answer(b"{}") if b"/index/" in request else denied])
+    given = answering(lambda request: [answer(b'"apiVersion"') if b"/index/" in request else denied])
     with given as server, pytest.raises(NotFoundError, match=says):
         get(server.address)
     with answering(lambda _: [denied]) as server, pytest.raises(UnavailableError, match="a: access denied") as caught:
@@ -309,8 +309,8 @@ def test_a_bucket_that_lists_nothing_for_strangers_denies_what_is_missing() -> N
 
 
 def test_damage_is_told_with_the_address_that_serves_it() -> None:
-    with answering(files({"/index/index.json": b"{}"})) as server:
-        says = rf"index/index\.json: apiVersion: is missing \(whoever publishes what {server.address}/ serves sees .* f"
+    with answering(files({"/index/index.json": b'{"apiVersion": 1}'})) as server:
+        says = rf"index/index\.json: .*apiVersion.* \(whoever publishes what {server.address}/ serves sees .* f"
         with pytest.raises(IntegrityError, match=says):
             access.read(HTTPStore(server.address))
 

@@ -1,5 +1,6 @@
 """Which store an address opens."""
 
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -39,6 +40,28 @@ def test_an_address_without_a_meaning_is_refused_without_showing_it(address: str
     with pytest.raises(InputError, match=r"the address of a channel|need TLS|an address 'ftp://…' \(use a") as caught:
         open_store(address)
     assert "secret" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("address", "meant"),
+    [
+        *(("s3:/b/zoo", "s3://b/zoo"), ("s3//b", "s3://b"), ("oci:registry.example/x", "oci://registry.example/x")),
+        *(
+            ("localhost:5000/zoo", "http://localhost:5000/zoo"),
+            ("[::1]:80", "http://[::1]:80"),
+            ("", "without a value"),
+        ),
+    ],
+)
+def test_a_mistyped_address_is_no_folder(
+    address: str, meant: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(InputError, match=re.escape(f"{meant}?")):
+        open_store(address)
+    if address:
+        (tmp_path / address).mkdir(parents=True)
+        assert open_store(address).list("") == []
 
 
 @pytest.mark.parametrize(

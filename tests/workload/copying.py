@@ -27,7 +27,7 @@ def described(file: str, target: Path, told: Mapping[str, str]) -> tuple[list[st
     for place, here in {"/tmp": scratch, "/program": _PROGRAM.parent, "/dataset": target, " sleep 10": " true"}.items():
         words = [word.replace(place, str(here)) for word in words]
     words[0] = sys.executable if words[0] == "python3" else words[0]
-    given = {"PATH": real.path_with("aws", "awk", "find", "mount", "oras", "rclone"), "HOME": str(scratch)}
+    given = {"PATH": real.path_with("aws", "awk", "bash", "find", "mount", "oras", "rclone"), "HOME": str(scratch)}
     given |= {"STAGE_DIR": str(target), "STAGE_TRIES": "1", "STAGE_TIMEOUT": "60", "AWS_MAX_ATTEMPTS": "1"}
     given |= {"AWS_DEFAULT_REGION": "us-east-1", "HF_HUB_DISABLE_XET": "1"}
     for config_map in (_PROGRAM.with_name("config-map.yaml"), path.with_name("config-map.yaml")):

@@ -1,6 +1,5 @@
 """Bundles in memory: what a channel has that a command line names, what packyard carries, or what is in a file."""
 
-import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -130,8 +129,6 @@ def tell_signed(fetched: Fetched | None, tell: Tell = output.note) -> None:
 
 def open_channel(address: str) -> Store:
     """Open a channel."""
-    if re.fullmatch(r"(localhost|[\w-]+(\.[\w-]+)+):\d+(/.*)?", address) and not Path(address).exists():
-        raise InputError(Problem("is not a channel", file=address, hint=f"did you mean http://{address}?"))
     return stores.open_store(address, tell=output.warning)
 
 

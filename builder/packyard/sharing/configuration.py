@@ -5,8 +5,6 @@
 A file that is missing configures nothing. Flags and environment, which come first, are for the command line.
 """
 
-from __future__ import annotations
-
 import os
 import re
 from pathlib import Path

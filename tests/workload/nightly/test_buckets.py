@@ -36,9 +36,10 @@ def stage(file: str, target: Path, keys: Mapping[str, str], **values: str) -> co
 def test_copies_once_and_again_from_elsewhere(file: str, keys: Mapping[str, str], tmp_path: Path) -> None:
     target = tmp_path / "storage/data"
     tiny.write(tmp_path / buckets.BUCKET / "data/a", b"cats")
+    tiny.write(target / "of/killed.Ab12cD34", b"half")
     done = stage(file, target, keys)
     assert done.returncode == 0, done.stdout + done.stderr
-    assert (target / "a").read_text() == "cats"
+    assert {path.name: path.read_text() for path in target.rglob("[ak]*")} == {"a": "cats"}
     assert (target / ".staged").read_text() == f"s3://{buckets.BUCKET}/data\n"
     nowhere = {"S3_ENDPOINT": "http://127.0.0.1:9"}
     assert stage(file, target, keys, **nowhere).returncode == 0

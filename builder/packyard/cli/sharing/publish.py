@@ -61,6 +61,8 @@ def run(arguments: declare.Arguments) -> None:
     if isinstance(store, ReadOnly) and not (arguments.dry_run or as_registry(store)):
         store.refuse()
     part = names[shard[0] :: shard[1]] if shard else names
+    # Who may not publish there hears of it before all is built.
+    before = access.current(store, by.trusted) if arguments.dry_run else by.current(store)
     with tempfile.TemporaryDirectory(prefix="packyard-") as name:
         folder, jobs = Path(name), workspaces.jobs(arguments, part)
         with progress.of(part) as done:
@@ -73,13 +75,15 @@ def run(arguments: declare.Arguments) -> None:
         entries = [(IndexEntry.of(bundles.read(file)), file) for file in files]
         packed = [Upload(entry=entry, data=partial(regular.read, file, limit=entry.size)) for entry, file in entries]
         if arguments.dry_run:
-            uploads = compare(store, packed, access.current(store, by.trusted))
+            uploads = compare(store, packed, before)
+            if not before.number:
+                output.note(f"{store.address} would be a new channel")
             _print(store, [(upload.entry, upload.outlook) for upload in uploads], arguments.output)
             return
         attest = _attest(workspace, folder, built, by.key)
         close = arguments.version if arguments.close else ""
         with progress.of(part) as done:
-            published = publish(store, packed, by, attest=attest, done=done, close=close, shard=shard)
+            published = publish(store, packed, by, attest=attest, done=done, close=close, shard=shard, before=before)
     _print(store, published, arguments.output)
     if close:
         _tell_closed(by.current(store), close, shard)

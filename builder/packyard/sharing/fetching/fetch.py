@@ -4,8 +4,6 @@ Digests do not prove that the channel itself is honest: signatures do. All of th
 unpacked. The file is what is listed, or an error. What could not be proved about it is no error: its `Proof` says so.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace

@@ -10,8 +10,6 @@ channel, an older index, or one that is no longer signed is refused. A publisher
 A crash before the swap has changed nothing that anybody reads.
 """
 
-from __future__ import annotations
-
 import random
 import secrets
 import time
@@ -129,8 +127,8 @@ def check_there(index: Index) -> Index:
     """Return the index of a channel that has one, or raise `NotFoundError`."""
     if not index.number:
         assert index.store
-        hint = "is this a channel, and has it lost its index?"
-        raise NotFoundError(Problem("no index", file=f"{index.store.address}: {KEY}", hint=hint))
+        hint = "check the address; whoever publishes there brings a lost index back: packyard fsck CHANNEL --repair"
+        raise NotFoundError(Problem(f"has no {KEY}, as every channel has", file=index.store.address, hint=hint))
     return index
 
 
@@ -200,8 +198,7 @@ class Publisher:
             hint += f"and sign it: packyard fsck {channel} --repair --key NAME"
             raise IntegrityError(Problem(problem, file=store.address, hint=hint))
 
-    def tell_unsigned(self) -> None:
-        """Say of what was written that nobody signed it, where that is so."""
+    def _tell_unsigned(self) -> None:
         if not self.key:
             self.tell("not signed: nobody can tell who published it; to sign the next time: packyard keys new NAME")
 
@@ -218,6 +215,7 @@ class Publisher:
                 if not after.registry.marks:
                     once = "publish each package from one job at a time, as tags can be overwritten"
                     self.tell(f"{store.address}: {once}")
+                self._tell_unsigned()
                 return after.written()
             is_same = after == before and not after.files
             if before.number and is_same and (not self.key or self.key.public.id in (*before.signers, *before.others)):
@@ -249,6 +247,8 @@ class Publisher:
             self.memory.write(created)
         if not before.number:
             self.tell(f"{store.address} is a new channel, which begins with this{_beside(store.address)}")
+        elif after.files and not self.is_repairing:
+            self._tell_unsigned()
         if not before.number and created.writers == ONE:
             self.tell(f"{store.address} does not keep what several write at once: publish from one job at a time")
         if before.number and self.key and not before.is_signed:

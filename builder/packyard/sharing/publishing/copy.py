@@ -9,8 +9,6 @@ has removed (`gc`) does not come again, unless it is named exactly, ``NAME@1.2.0
 that is yanked. Interrupted, nothing is listed, and the next run uploads what is missing.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
@@ -110,7 +108,6 @@ def copy(
     if publisher:
         present = [entry for entry, status in outcomes.values() if status != "removed"]
         publisher.commit(target, lambda index: _with(index, listed, present))
-        publisher.tell_unsigned()
     elif before.data != listed.data:
         new = sorted({*listed.files_below()} - {*before.files_below()})
         put_all(target, ((key, source.get(key, limit=record.LIMIT)) for key in new))

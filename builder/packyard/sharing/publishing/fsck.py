@@ -8,8 +8,6 @@
 `repair` lists again what is sound. Shards and records that the index does not name are left to `gc`.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -56,7 +54,7 @@ class _Survey:
         self.packages: dict[str, Package] = {}
         self.findings: list[Finding] = []
 
-    def read(self, index: Index) -> _Survey:
+    def read(self, index: Index) -> "_Survey":
         """Read all shards and records of an index."""
         for name in index.names() if isinstance(index, RegistryIndex) else ():
             with self.noting(name, _PUBLISH_AGAIN):
@@ -110,7 +108,7 @@ def check(store: Store, trusted: Trust = NOBODY) -> Iterator[Finding]:
             yield Finding(kind="unlisted", key=key, message="nothing lists it", hint=_REMOVE)
 
 
-def _check_bundle(survey: _Survey, entry: IndexEntry, trusted: Trust) -> None:
+def _check_bundle(survey: "_Survey", entry: IndexEntry, trusted: Trust) -> None:
     """Compare what lies in a release with its entry."""
     store, publish = survey.store, f"packyard publish {entry.name} --version {entry.version} --to CHANNEL"
     again = f"remove what is there, and publish the same sources again: {publish}"
@@ -172,7 +170,7 @@ def repair(store: Store, by: Publisher = UNSIGNED, *, is_removing: bool = False)
     return index, [str(entry) for entry in listed], removed
 
 
-def _as_recorded(survey: _Survey, package: Package) -> Package:
+def _as_recorded(survey: "_Survey", package: Package) -> Package:
     """Return a package that no index lists with what its records say: which versions are yanked, and which are gone."""
     for key in sorted(key for key in survey.keys if key.startswith(f"{FOLDER}p/{package.name}/")):
         digest = digest_in(key)
@@ -197,7 +195,7 @@ def _before(store: Store, by: Publisher) -> Index:
     return by.checked(store, replace(remembered, data=b"")) if remembered else Index(store=store)
 
 
-def _sound(survey: _Survey, trusted: Trust) -> Iterator[IndexEntry]:
+def _sound(survey: "_Survey", trusted: Trust) -> Iterator[IndexEntry]:
     """Yield the bundles that no record lists, and that are whole, with checksum and provenance; note the others."""
     known = {entry.key for package in survey.packages.values() for entry in package.every}
     for key in sorted(survey.keys - known):

@@ -13,8 +13,6 @@ Publishing the same bundles again completes what was interrupted. Only a second 
 later refusal.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
@@ -109,6 +107,7 @@ def publish(
     done: Callable[[int], object] = lambda _: None,
     close: str = "",
     shard: tuple[int, int] | None = None,
+    before: Index | None = None,
 ) -> list[tuple[IndexEntry, str]]:
     """Publish bundles, and return the entry of each, and whether it was ``published``, ``completed`` or ``unchanged``.
 
@@ -118,8 +117,9 @@ def publish(
 
     ``done`` hears of each bundle, by its place. ``close`` is a version whose
     release gets nothing more from then on; with ``shard``, once all of its shards are published (`Index.close`).
+    ``before`` is the index, if it was read already.
     """
-    before = by.current(store)
+    before = before or by.current(store)
     uploads = compare(store, bundles, before)
     if not before.number:  # so that another first publisher does not meet bundles without an index
         before = by.commit(store, lambda index: index, before=before)
@@ -130,7 +130,6 @@ def publish(
         return index.close(close, shard) if close else index
 
     by.commit(store, change, before=before)
-    by.tell_unsigned()
     return outcomes
 
 
@@ -166,9 +165,9 @@ def check_place(store: Store, before: Index, own: Iterable[str]) -> None:
     others = [key for key in keys if not key.startswith((*own, FOLDER))]
     if others and KEY not in keys:  # another publisher may have begun the channel meanwhile
         kind = "releases" if any(key.endswith(".tar.gz") for key in others) else "other files"
-        problem = f"there are {kind} and no index: {on_one_line(', '.join(others[:3]))}"
+        problem = f"has {kind} and no {KEY}: {on_one_line(', '.join(others[:3]))}"
         hint = "bring the index back with packyard fsck CHANNEL --repair, or choose a folder that is empty"
-        raise ConflictError(Problem(problem, file=KEY, hint=hint))
+        raise ConflictError(Problem(problem, file=store.address, hint=hint))
 
 
 def _published(store: Store, entry: IndexEntry) -> IndexEntry:

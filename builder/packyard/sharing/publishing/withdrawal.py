@@ -7,8 +7,6 @@ removed: so what is listed is always there, and what was interrupted goes with t
 and records that the index does not name any more go, too, once they are so old that no reader is on the way to them.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
@@ -126,7 +124,6 @@ def gc(
     if not as_registry(store):  # which has removed them, and has no files of an index
         clear(store, removed)
         _sweep(store, by)
-    by.tell_unsigned()
     return outcomes
 
 

@@ -4,8 +4,7 @@ A key is one or more parts joined by ``/``, each of letters, digits, ``.``, ``_`
 a dot: such names are the store's own (temporary files, locks), and never listed.
 """
 
-from __future__ import annotations
-
+import re
 from collections.abc import Callable, Collection, Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -20,13 +19,16 @@ from packyard.sharing.stores.store import Store
 if TYPE_CHECKING:
     from packyard.sharing.stores.oci.channel import OCIStore
 
+_BEGUN = re.compile(r"(https?|s3|gs|az|azure|oci|file)(?::/?|//)([^/].*)")
+_SERVER = re.compile(r"(localhost|\[[0-9a-fA-F:.]+\]|[\w-]+(\.[\w-]+)+):\d+(/.*)?")
+
 
 def put_all(store: Store, objects: Iterable[tuple[str, bytes]]) -> None:
     """Create immutable objects, in any order, several at a time."""
     parallel.each(lambda pair: store.put(*pair), list(objects))
 
 
-def as_registry(store: Store) -> OCIStore | None:
+def as_registry(store: Store) -> "OCIStore | None":
     """Return the store if it is a channel in a registry, where nothing is kept but bundles."""
     if not store.address.startswith("oci://"):
         return None
@@ -53,6 +55,10 @@ def open_store(address: str, *, tell: Callable[[str], object] = lambda _: None) 
     """
     scheme, separator, _ = address.partition("://")
     if not separator:
+        if (meant := _meant(address)) and not Path(address).exists():
+            raise InputError(Problem("is not a channel", file=address, hint=f"did you mean {meant}?"))
+        if not address:
+            raise InputError(Problem("the address of the channel is empty", hint="is a variable without a value?"))
         return DirectoryStore(Path(address))
     try:
         return _opened(scheme, address, tell)
@@ -61,6 +67,13 @@ def open_store(address: str, *, tell: Callable[[str], object] = lambda _: None) 
             raise
         problem = Problem(f"what {scheme}:// needs is not installed", hint=extras.install("cloud"))
         raise UnavailableError(problem) from error
+
+
+def _meant(text: str) -> str:
+    """Return the address that was meant by a text with a slash too few, or a server without its scheme, if any."""
+    if begun := _BEGUN.fullmatch(text):
+        return f"{begun[1]}://{begun[2]}"
+    return f"http://{text}" if _SERVER.fullmatch(text) else ""
 
 
 def _opened(scheme: str, address: str, tell: Callable[[str], object]) -> Store:

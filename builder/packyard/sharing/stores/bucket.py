@@ -8,8 +8,6 @@ This is the one place that translates the library's errors. Their texts show who
 never passed on.
 """
 
-from __future__ import annotations
-
 import os
 import random
 import re
@@ -50,6 +48,8 @@ _BROKEN = re.compile(r"kind: (Interrupted|Timeout),")
 _STATUS = re.compile(r"status code: (\d{3})\b")
 _CODE = re.compile(r"<Code>([A-Za-z]{1,64})</Code>")
 _CREDENTIALS = "set them as for the cloud's own tools, then run again"
+_KEYS = "check the key that is set, and this computer's clock"
+_UNKNOWN = ("AuthenticationFailed", "InvalidAccessKeyId", "RequestTimeTooSkewed", "SignatureDoesNotMatch")
 _NO_LONGER = ("ExpiredToken", "InvalidToken", "TokenRefreshRequired")  # HTTP 400
 #: Of a bucket that another region has, and of a server that has each bucket at a host of its own.
 _ELSEWHERE = ("AuthorizationHeaderMalformed", "PermanentRedirect", "TemporaryRedirect")
@@ -247,11 +247,12 @@ class BucketStore:
             return refused(f"there is no such bucket ({code})", "check the address", MissingStoreError)
         if isinstance(error, FileNotFoundError) and code in _NO_OBJECT:
             return NotFoundError(Problem("not found", file=place))
+        if _METADATA.search(text):
+            return refused("no credentials were found that can be used", _CREDENTIALS, DeniedError)
         if status in ("401", "403") or code in _NO_LONGER:
-            return refused(f"access denied ({answer})", self.look, DeniedError)
-        if _METADATA.search(text) or isinstance(error, _NOBODY):
-            hint = _CREDENTIALS if _METADATA.search(text) else self.look
-            return refused("no credentials were found that can be used", hint, DeniedError)
+            return refused(f"access denied ({answer})", _KEYS if code in _UNKNOWN else self.look, DeniedError)
+        if isinstance(error, _NOBODY):
+            return refused("no credentials were found that can be used", self.look, DeniedError)
         if status == "501":
             return refused(f"the server cannot do that ({answer})", "use another one", _UnconditionalError)
         if status:

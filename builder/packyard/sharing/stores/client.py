@@ -10,8 +10,6 @@ that packyard sends may be sent twice. What both leave open:
    *content encoding*, and a client that decodes it returns a tar with another digest.
 """
 
-from __future__ import annotations
-
 import ssl
 import time
 from base64 import b64encode
@@ -208,7 +206,7 @@ def _refusal(request: Request, error: Exception) -> UnavailableError:
     causes = list(_causes(error))
     kinds = " ".join(f"{kind.__module__}.{kind.__name__}" for cause in causes for kind in type(cause).__mro__)
     more = [cause.verify_message.rstrip(".") for cause in causes if isinstance(cause, ssl.SSLCertVerificationError)]
-    problem, hint = reason(kinds)
+    problem, hint = reason(" ".join([*more, kinds]))
     return request.refusal(": ".join([problem, *more[:1]]), hint)
 
 

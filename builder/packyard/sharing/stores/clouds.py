@@ -10,8 +10,6 @@
 Nothing is asked of a server when a store is opened.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import re
@@ -31,6 +29,7 @@ from packyard.sharing.stores.network import authorities, check_authorities
 from packyard.sharing.stores.store import is_key, patience
 
 _BUCKET = re.compile(r"[A-Za-z0-9$][A-Za-z0-9._-]*")
+_ENDPOINT = re.compile(r"https?://[^/?#\s]+(/[^?#\s]*)?")
 _SETTINGS = "check the environment variables and files that hold them"
 
 #: Any of these says that the profile's credentials are not wanted.
@@ -67,7 +66,7 @@ def open_s3(address: str) -> BucketStore:
         address=address.rstrip("/"),
         is_conditional=not server,
         open=lambda: made,
-        look=f"see what you may do there: aws s3 ls {address.rstrip('/')}/",
+        look=f"readers need s3:GetObject and s3:ListBucket; to see what you may: aws s3 ls {address.rstrip('/')}/",
         region=region,
         home=partial(_home, f"{server or 'https://s3.amazonaws.com'}/{name}"),
     )
@@ -186,6 +185,8 @@ def _client(endpoint: str, trusted: str | None = None) -> dict[str, Any]:
     ``endpoint`` is empty for the cloud's own one. ``trusted`` is a file or folder of certificate authorities, by
     default the one that the environment names.
     """
+    if endpoint and not _ENDPOINT.fullmatch(endpoint):
+        raise InputError(Problem(f"the endpoint {endpoint!r} must be an address", hint="write https://HOST"))
     options: dict[str, Any] = {
         "allow_http": endpoint.startswith("http://"),
         "connect_timeout": timedelta(seconds=min(10.0, patience())),

@@ -7,8 +7,6 @@ a temporary file, which is never listed, as the lock is not.
 The content of the directory may be hostile: no link may lead out of it, and only regular files are read, up to a limit.
 """
 
-from __future__ import annotations
-
 import errno
 import os
 import stat
@@ -35,7 +33,9 @@ from packyard.sharing.stores.store import (
 )
 
 _NO_HARD_LINKS = {errno.EPERM, errno.ENOTSUP, errno.EOPNOTSUPP, errno.ENOSYS, errno.EMLINK}
+_NO_ROOM = {errno.ENOSPC, errno.EDQUOT}
 _DEPTH = 32  # folders in folders: more than any channel has
+_NO_FOLDER = "a channel is a folder, or an address such as https://HOST/PATH or s3://BUCKET/PATH"
 _NO_FILE = "a channel has folders and files, and no links out of it: whoever publishes there removes this"
 
 
@@ -57,7 +57,7 @@ class DirectoryStore:
     def put(self, key: str, data: bytes) -> None:
         """Create an object; see `Store.put`."""
         file = self._file(key)
-        with _translated(file):
+        with _translated(file, writes=True):
             _make_dir(file.parent)
             try:
                 atomic.write(str(file), data, mode=0o644, durable=True, replace=False)
@@ -100,14 +100,14 @@ class DirectoryStore:
     def swap(self, key: str, data: bytes, expected: Digest | None) -> None:
         """Replace an object; see `Store.swap`."""
         file = self._file(key)
-        with _translated(file):
+        with _translated(file, writes=True):
             _make_dir(file.parent)
             exchange(str(file), data, expected, mode=0o644, patience=patience())
 
     def remove(self, key: str) -> None:
         """Remove an object; see `Store.remove`."""
         file = self._file(key)
-        with _translated(file), suppress(FileNotFoundError, NotADirectoryError):
+        with _translated(file, writes=True), suppress(FileNotFoundError, NotADirectoryError):
             file.unlink()
 
     def _missing(self, file: Path) -> NotFoundError | MissingStoreError:
@@ -117,7 +117,7 @@ class DirectoryStore:
             is_file = self.root_dir.exists()
             problem = "is a file, and a folder is needed here" if is_file else "no such file or directory"
             kind = MissingStoreError if is_file else UnmadeStoreError
-            return kind(Problem(problem, file=str(self.root_dir), hint="is this a channel?"))
+            return kind(Problem(problem, file=str(self.root_dir), hint=_NO_FOLDER))
 
     def _file(self, key: str) -> Path:
         check_key(key)
@@ -157,14 +157,25 @@ def _raise(error: OSError) -> None:
     raise error
 
 
+def _readable(where: str) -> str:
+    return f"ask whoever it belongs to; all may read it after: chmod a+rX {quote(where)}"
+
+
 @contextmanager
-def _translated(file: Path) -> Iterator[None]:
+def _translated(file: Path, *, writes: bool = False) -> Iterator[None]:
     try:
         yield
+    except UnavailableError as error:  # of a file that is read
+        is_denied = isinstance(error.__cause__, PermissionError)
+        raise (error.hinted(_readable(str(file))) if is_denied else error) from error.__cause__
     except InputError as error:  # a link that leads out, or no regular file
         raise error.hinted(_NO_FILE) from error
     except OSError as error:
         where = str(error.filename2 or error.filename or file)
-        is_denied = isinstance(error, PermissionError)
-        hint = f"ask whoever it belongs to; all may read it after: chmod a+rX {quote(where)}" if is_denied else ""
+        hint = _readable(where) if isinstance(error, PermissionError) else ""
+        if writes and (hint or error.errno in _NO_ROOM):
+            where, hint = (
+                str(file),
+                "you may not write there: ask whoever it belongs to" if hint else "make room there, then run again",
+            )
         raise UnavailableError(Problem(error.strerror or str(error), file=where, hint=hint)) from error

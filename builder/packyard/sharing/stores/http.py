@@ -1,7 +1,5 @@
 """The channel that a web server serves, read-only and by key; any server of files will do."""
 
-from __future__ import annotations
-
 import re
 from functools import cached_property
 from urllib.parse import quote, unquote, urlsplit
@@ -19,7 +17,7 @@ _FIRST = f"{FOLDER}index.json"
 _PAGE = re.compile(rb"\s*<(!doctype html\b|html\b|!--)", re.IGNORECASE)
 #: What each JSON file of a channel, or of a tool that signs, says of itself.
 _SELF = re.compile(rb'"(apiVersion|payloadType|mediaType|spdxVersion|_type)"')
-_LOGIN = "check the address; does a browser show a page to log in there?"
+_LOGIN = "check the address in a browser, which may show a page to log in"
 
 
 class HTTPStore(ReadOnly):
@@ -53,9 +51,10 @@ class HTTPStore(ReadOnly):
         answer = self._client.ask(request)
         if answer.status != 200:
             raise self._refusal(key, answer)
-        is_other = key.endswith(".json") and key != _FIRST and not _SELF.search(answer.body)
-        if _PAGE.match(answer.body) or is_other:
-            problem = "the server sent something else in place of a file of a channel"
+        is_page, is_packed = _PAGE.match(answer.body), answer.body.startswith(b"\x1f\x8b")
+        if is_page or (key.endswith(".json") and not _SELF.search(answer.body)):
+            sent = "a web page" if is_page else "compressed bytes" if is_packed else "something else"
+            problem = f"the server sent {sent} in place of a file of a channel"
             if key != _FIRST and self._is_given:  # its answer for all that is missing
                 raise NotFoundError(Problem(f"not found: {problem}", file=request.place))
             raise request.refusal(problem, _LOGIN)
@@ -84,7 +83,7 @@ class HTTPStore(ReadOnly):
     def _is_given(self) -> bool:
         """Whether the server gives us files at all."""
         answer = self._client.ask(self._request(_FIRST))
-        return answer.status == 200 and not _PAGE.match(answer.body)
+        return answer.status == 200 and bool(_SELF.search(answer.body))
 
     #: HTTP has no listing; the index says what exists.
     keeps_conditions = put = list = swap = remove = ReadOnly.refuse

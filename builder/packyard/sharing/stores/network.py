@@ -1,7 +1,5 @@
 """What may go over a network, whom it trusts, and how long a call may take: alike for all stores."""
 
-from __future__ import annotations
-
 import ipaddress
 import os
 import re
@@ -20,22 +18,25 @@ from packyard.sharing.stores.store import patience
 #: What to do about a server that does not answer as it should.
 LOOK = "check the address and the network, then run again"
 _TRUST = "check its address; REQUESTS_CA_BUNDLE=FILE names the authorities to trust, those of a company too"
+_CLOCK = "check this computer's clock; if it is right, tell whoever runs the server"
+_REACH = "check the address, the network and HTTPS_PROXY, then run again"
 _PROXY = "check HTTPS_PROXY, HTTP_PROXY and NO_PROXY, then run again"
 #: What libraries call a failure; what it is in our words, as theirs may show addresses with passwords; what to check.
 _REASONS = (
+    (r"certificate (has exp|is not yet)|\(\s*(Expired|NotValid)", "the server's certificate is not valid now", _CLOCK),
     (r"Certificate|CertVerification|UnknownIssuer|HandshakeFailure", "the server's certificate is not trusted", _TRUST),
     (r"Proxy(Connect|Auth|Error|URL|Scheme)|Tunnel", "the proxy cannot be reached, or refuses", _PROXY),
-    (r"gaierror|ConnectionRefused", "the server cannot be reached", LOOK),  # to urllib3 a kind of timeout, too
+    (r"gaierror|ConnectionRefused", "the server cannot be reached", _REACH),  # to urllib3 a kind of timeout, too
     (r"Timeout|TimedOut", "the server did not answer in time", LOOK),
-    (r"kind: Connect,|dns error", "the server cannot be reached", LOOK),
+    (r"kind: Connect,|dns error", "the server cannot be reached", _REACH),
     (r"ssl\.SSLError", "the server speaks no TLS, or TLS failed", LOOK),
     (
-        r"Incomplete|UnexpectedEof|ConnectionReset|builtins\.ConnectionError|Body",
+        r"Incomplete|NoContentRange|UnexpectedEof|ConnectionReset|builtins\.ConnectionError|Body",
         "the server closed the connection early",
         "run again",
     ),
-    (r"Parse|Header|NoContentRange|invalid|HTTPException|ValueError", "the server sent an invalid response", LOOK),
-    (r"OSError", "the server cannot be reached", LOOK),
+    (r"Parse|Header|invalid|HTTPException|ValueError", "the server sent an invalid response", LOOK),
+    (r"OSError", "the server cannot be reached", _REACH),
 )
 _AUTHORITIES = ("REQUESTS_CA_BUNDLE", "CURL_CA_BUNDLE", "SSL_CERT_FILE", "SSL_CERT_DIR")
 

@@ -1,7 +1,5 @@
 """The verbs of a store, what they raise, and what a key is."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager

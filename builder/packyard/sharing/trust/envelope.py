@@ -13,8 +13,6 @@ worthless, never valid. One by an identity has a certificate in place of the hin
 This is what cosign and Flux read (https://docs.sigstore.dev/about/bundle/); no log has the signatures of keys.
 """
 
-from __future__ import annotations
-
 from base64 import b64decode, b64encode
 from collections.abc import Sequence
 from contextlib import suppress

@@ -8,8 +8,6 @@ sigstore-python signs and verifies, by Sigstore's public service or by another o
 Whoever starts the job says who it is: SIGSTORE_ID_TOKEN has a token where the service of the job is not known.
 """
 
-from __future__ import annotations
-
 import json
 import os
 from collections.abc import Iterator

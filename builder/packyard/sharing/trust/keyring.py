@@ -8,8 +8,6 @@
 Where a channel has such a file, what is there has to be signed by one of these. Passphrases come from the caller.
 """
 
-from __future__ import annotations
-
 import os
 import re
 import stat
@@ -39,7 +37,7 @@ class TrustedChannel:
     signatories: Sequence[Signatory]
 
     @classmethod
-    def parse(cls, data: bytes, *, file: str) -> TrustedChannel:
+    def parse(cls, data: bytes, *, file: str) -> "TrustedChannel":
         """Read what `to_bytes` wrote."""
 
         def signatory(value: object) -> Signatory:
@@ -142,7 +140,7 @@ class Keyring:
         file = self._file(channel)
         return self._read(file.name).signatories if file.name in self._names(_CHANNELS) else ()
 
-    def channels(self) -> list[TrustedChannel]:
+    def channels(self) -> "list[TrustedChannel]":
         """Return the channels for which anybody is trusted, sorted."""
         read = (self._read(name) for name in self._names(_CHANNELS))
         return sorted(read, key=lambda channel: channel.address)

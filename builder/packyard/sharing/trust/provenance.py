@@ -12,8 +12,6 @@ https://github.com/in-toto/attestation/blob/main/spec/v1/statement.md, https://s
 nothing of when and where: the same sources, packyard and libraries give the same bytes.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass
@@ -59,7 +57,7 @@ class Statement:
 
     bundle: IndexEntry
     inputs: Mapping[str, Digest]
-    revision: Revision | None
+    revision: "Revision | None"
     _: KW_ONLY
     sbom: bytes | None = None
 

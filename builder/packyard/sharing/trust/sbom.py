@@ -4,8 +4,6 @@ A bundle has one SBOM, the same bytes on every machine: its time is that of the 
 lists. The workspace supplies the package, the owner of its namespace an image.
 """
 
-from __future__ import annotations
-
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 from urllib.parse import quote
@@ -21,7 +19,7 @@ _UNSAID = "NOASSERTION"
 _TIME = datetime.fromtimestamp(tar.MTIME, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
-def to_bytes(bundle: Bundle, supplier: str = "") -> bytes:
+def to_bytes(bundle: "Bundle", supplier: str = "") -> bytes:
     """Return the SBOM of a bundle; ``supplier`` is the organization that publishes it."""
     name, version = bundle.manifest.name, bundle.manifest.version
     containers = [_image(number, image) for number, image in enumerate(bundle.manifest.images, start=1)]

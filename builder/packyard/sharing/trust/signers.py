@@ -7,8 +7,6 @@
 Their libraries come with the extras ``hsm`` and ``kms``. Tests use files, SoftHSM and moto; the others are not tried.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable
 from typing import Any

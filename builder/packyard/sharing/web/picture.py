@@ -6,8 +6,6 @@
 Objects are plain values of a package, and hold anything: a field of another type counts as empty.
 """
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from graphlib import CycleError, TopologicalSorter

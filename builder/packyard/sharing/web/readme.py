@@ -1,7 +1,5 @@
 """READMEs of packages as HTML. A README is hostile: HTML in it is text, images are left out, links lead to the web."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 
 from markdown_it import MarkdownIt

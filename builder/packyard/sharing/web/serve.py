@@ -1,7 +1,5 @@
 """Serving the pages of a channel on this machine alone, for a look."""
 
-from __future__ import annotations
-
 import io
 from functools import partial
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer

@@ -8,8 +8,6 @@
 Fields are chosen as kustomize 3.8.7 chooses them: by the end of their dotted path, and by their text.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass

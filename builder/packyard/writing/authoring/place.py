@@ -13,8 +13,6 @@
 These are the places that kustomize 3.8.7 reads back. Where there is none, the edit is refused.
 """
 
-from __future__ import annotations
-
 import re
 
 from packyard.core.errors import InputError

@@ -272,7 +272,7 @@ def _check_values(package: Package, use_cases: Sequence[Composed]) -> None:
     given = [(item, value.line, name) for item in use_cases for name, value in item.use_case.setters.items()]
     used = {(line, name) for item, line, name in given if item.words.is_used(name)}
     unknown = {(line, name) for _, line, name in given if line} - used
-    known = {name for item in use_cases for name in item.words.known}
+    known = {name for item in use_cases for name in item.words.defined}
     bound = {name for item in use_cases for name in item.words.known if item.words.is_used(name)}
     refuse(
         Problem(

@@ -31,6 +31,7 @@ from packyard.using.setters import comment
 #: What a Workflow calls otherwise than a pod.
 _OF_WORKFLOW = {"metadata": "podMetadata", "priorityClassName": "podPriorityClassName"}
 _NULL = "null"
+_NAMELESS = "has no name of its own by which a patch of pods could tell it from others"
 #: The lists of containers of a pod.
 CONTAINERS = ("initContainers", "containers")
 
@@ -309,7 +310,7 @@ class _Made:
             if path and isinstance(path[-1], int):
                 named = (key for key in ("name", "groupName") if (entry := holder.entry(key)) and not is_bound(entry))
                 if (key := next(named, None)) is None:
-                    raise InputError(holder.problem("has no name by which a patch of pods could tell it from others"))
+                    raise InputError(holder.problem(_NAMELESS, "write its name, or groupName"))
                 self._test(f"{pointer(path)}/{key}", holder.get(key))
 
     def _add(self, path: str, value: Node, behind: Comment | None, origin: str) -> None:

@@ -12,8 +12,6 @@ A registry lets a tag be overwritten, and knows no condition: every write looks 
 that write one tag at the very same moment both may think that they were first. Different packages never meet.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Collection, Sequence
 from contextlib import suppress

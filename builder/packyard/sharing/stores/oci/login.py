@@ -7,8 +7,6 @@
 3. Accounts are tried in this order, and then nobody: what is unusable or refused keeps no one from what is public.
 """
 
-from __future__ import annotations
-
 import base64
 import json
 import os

@@ -1,7 +1,5 @@
 """The requests of the OCI distribution specification 1.1 to one registry, each bounded, and what their answers mean."""
 
-from __future__ import annotations
-
 import random
 import re
 import time

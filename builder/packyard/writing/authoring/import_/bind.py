@@ -8,8 +8,6 @@ A setter whose value none of its fields has gets what the first of them has, sin
 A field that has another text than its comment yields then is bound no more, and noted.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Collection, Iterator, Sequence
 

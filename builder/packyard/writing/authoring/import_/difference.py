@@ -9,8 +9,6 @@ Objects are matched by their kind, and the name that the other one's contains. T
 ConfigMap follows from its data, so that no patch says it.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any

@@ -8,17 +8,16 @@ What no part can say becomes patches behind its own. A ConfigMap that it adds st
 Any other object that it adds stands in built.yaml.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import chain
 from posixpath import relpath
 
+from packyard.core.errors import Problem
 from packyard.core.kubernetes import images, kustomization
 from packyard.core.kubernetes.lenient import labels_of, name_of
 from packyard.core.yaml import layout, make, proof
-from packyard.core.yaml.document import parse_text, source_of, walk
+from packyard.core.yaml.document import parse_text, walk
 from packyard.core.yaml.node import Collection, Comment, Document, Entry, Item, MappingNode, Node, Scalar, Source
 from packyard.core.yaml.values import to_value
 from packyard.using.setters.krmfile import KRMFILE, Krmfile
@@ -39,8 +38,8 @@ class Part:
     source: str
     kind: str = "Kustomization"
     folder: str = ""  # in the workspace, once it is named
-    resources: list[Part] = field(default_factory=list)
-    components: list[Part] = field(default_factory=list)
+    resources: list["Part"] = field(default_factory=list)
+    components: list["Part"] = field(default_factory=list)
     files: dict[str, bytes] = field(default_factory=dict)
     documents: dict[str, list[Document]] = field(default_factory=dict)
     inline: list[tuple[Entry, Document]] = field(default_factory=list)  # patches in its kustomization
@@ -54,7 +53,7 @@ class Part:
     defined: dict[str, Definition] = field(default_factory=dict)
     notes: list[Note] = field(default_factory=list)
 
-    def all(self) -> Iterator[Part]:
+    def all(self) -> Iterator["Part"]:
         """Yield all that it builds on, and the part itself."""
         for part in (*self.resources, *self.components):
             yield from part.all()
@@ -63,6 +62,16 @@ class Part:
     def read(self) -> list[Document]:
         """Return what may have bound fields."""
         return [*(each for some in self.documents.values() for each in some), *(each for _, each in self.inline)]
+
+    def original(self, problem: Problem) -> Problem:
+        """Return a problem by what was imported; by the folder alone where the part is written anew."""
+        for part in self.all():
+            file = problem.file.removeprefix(f"{part.folder}/")
+            if file in part.files and file != BUILT:
+                return problem._replace(file=f"/{part.source}/{file}")
+            if file in (kustomization.FILE, BUILT):
+                return problem._replace(file=f"/{part.source}", line=0, column=0)
+        return problem
 
     def sets_image(self, name: str) -> bool:
         """Say whether a comment binds an image of this name, in the part or below."""
@@ -151,11 +160,6 @@ def listing(text: str) -> Item:
 def documents(source: Source) -> list[Document]:
     """Return the documents of a file that hold something."""
     return [document for document in parse_text(source) if document.root is not None]
-
-
-def objects_of(text: bytes, name: str) -> list[object]:
-    """Return what kustomize built, as plain values."""
-    return [*map(plain, documents(source_of(text, name)))]
 
 
 def plain(document: Document) -> object:
