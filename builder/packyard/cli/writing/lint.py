@@ -167,6 +167,8 @@ def _in_folder(directory: Path, judging: list[Judge]) -> Linted:
     tree = Tree(directory)
     state.tell_pending(tree.root_dir)
     linted = folder.lint(tree, judges=judging)
+    for text in linted.unchecked:
+        output.note(text)
     if not linted.findings and not linted.use_cases:
         hint = "type packyard lint DIR, or packyard lint --workspace DIR"
         raise InputError(Problem(f"no {WORKSPACE} here or above, and no manifests in {directory}", hint=hint))

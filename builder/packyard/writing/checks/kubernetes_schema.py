@@ -69,8 +69,8 @@ def unchecked(parsed: Parsed, judges: Sequence[Judge]) -> Iterator[str]:
     for version, kind in {(root.text("apiVersion"), root.text("kind")) for root in parsed.objects}:
         if groups.custom(version, kind) and unversioned(f"{version} {kind}") not in known:
             name = groups.definition(version, kind)
-            command, file = f"kubectl get crd {name} -o yaml", f"crds/{name}.yaml"
-            yield f"the fields of {kind} are not checked: write what {command} prints into {file} of the workspace"
+            command = f"mkdir -p crds && kubectl get crd {name} -o yaml >crds/{name}.yaml"
+            yield f"the fields of {kind} are not checked; to have them checked: {command}"
 
 
 def _faults(
@@ -205,7 +205,7 @@ def _finding(place: Entry | Node, fault: Fault, by: Sequence[Judge], order: Sequ
 
 
 #: What to do where a cluster has a newer operator.
-_OWN_DEFINITION = "if your operator has it, put its CustomResourceDefinition into crds/ of the workspace"
+_OWN_DEFINITION = "if your operator has it, put its CustomResourceDefinition into crds/"
 
 
 def _fix(node: Node, fault: Fault) -> str:
