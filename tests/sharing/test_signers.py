@@ -85,6 +85,14 @@ def test_a_key_of_aws_kms(kms: str, spec: str) -> None:
         signers.open("awskms:none", lambda _: b"")
 
 
+def test_a_library_that_fails_is_said_with_the_key_that_it_was_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    from securesystemslib.signer import SIGNER_FOR_URI_SCHEME
+
+    monkeypatch.setitem(SIGNER_FOR_URI_SCHEME, "awskms", None)
+    with pytest.raises(UnavailableError, match="awskms:release: cannot be used: 'NoneType' object"):
+        signers.open("awskms:release", lambda _: b"")
+
+
 def test_what_is_no_uri_is_the_name_of_a_key() -> None:
     assert not signers.is_uri("release")
     assert not signers.is_uri("https://example.com/key")

@@ -66,10 +66,19 @@ def test_more_than_a_package_can_be_is_not_copied(
     assert "(name the folder of a package, or of a use case)" in said
 
 
-def test_says_what_of_a_package_cannot_be_copied(package: Path, tmp_path: Path) -> None:
+def test_says_what_of_a_package_cannot_be_copied(
+    package: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fill(*_: object, **__: object) -> None:
+        raise OSError(28, "No space left on device")
+
     tiny.write(tmp_path / "values.yaml", "PVC_NAME: workdisk\n")
+    words = ("render", package, "--values", tmp_path / "values.yaml", "--to", tmp_path / "out")
+    with monkeypatch.context() as full:
+        full.setattr(shutil, "copytree", fill)
+        assert f"{package}: cannot be copied: [Errno 28] No space left on device" in tiny.refused(*words)
     os.mkfifo(package / "pipe")
-    said = tiny.refused("render", package, "--values", tmp_path / "values.yaml", "--to", tmp_path / "out")
+    said = tiny.refused(*words)
     assert said.startswith(f"error: {package}/pipe: cannot be copied: ")
     assert "packyard-" not in said
 

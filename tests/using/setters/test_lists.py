@@ -70,9 +70,8 @@ def krm_files(form: str, *, crlf: bool = False) -> dict[str, bytes]:
 @contextmanager
 def written(files: dict[str, bytes]) -> Iterator[Path]:
     with tempfile.TemporaryDirectory() as folder:
-        for path, data in files.items():
-            Path(folder, path).write_bytes(data)
-        yield Path(folder)
+        tiny.write_all(Path(folder, "package"), files)
+        yield Path(folder, "package")
 
 
 def words(way: str, folder: Path, listed: Sequence[object], *, kpt: bool) -> list[object]:

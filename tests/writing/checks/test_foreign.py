@@ -164,6 +164,8 @@ DEPLOYMENT, VOLUME, WORKFLOW = FILES["deployment"], FILES["volume"], FILES["work
 SERVICE = "apiVersion: v1\nkind: Service\nmetadata: {name: NAME}\nspec: {selector: {app: APP}, ports: [{port: 80}]}\n"
 BUILT = "resources: [storage.yaml]\nimages: [{name: loader, newTag: '1'}]\n"
 LOADER = DEPLOYMENT.replace("NAME", "a").replace("APP", "a")
+GENERATOR = "configMapGenerator: [{name: made, literals: "
+KEYED = WEB.replace("web, image", "web, env: [{name: A, valueFrom: {configMapKeyRef: {name: made, key: A}}}], image")
 
 
 def named(text: str, name: str, app: str = "a") -> str:
@@ -177,6 +179,11 @@ CASES = [
     ({"service.yaml": named(SERVICE, "a"), "pods/a.yaml": named(DEPLOYMENT, "a")}, "selects-nothing", False),
     # a key that may be missing
     ({"a.yaml": VOLUME.replace("OPTIONAL ", "optional: true,")}, "no-such-key", False),
+    # and one that a generator says
+    *(
+        ({"a.yaml": KEYED, KUSTOMIZATION: f"resources: [a.yaml]\n{GENERATOR}[{key}=1]}}]\n"}, "no-such-key", key == "B")
+        for key in "AB"
+    ),
     # what a workflow deletes in the end, it can create again
     ({"a.yaml": WORKFLOW.replace("ACTION", "delete")}, "created-once", False),
     ({"a.yaml": WORKFLOW.replace("ACTION", "get")}, "created-once", True),

@@ -80,9 +80,7 @@ def test_a_kind_without_a_schema_is_named_once_with_how_to_hand_it(workspace: Pa
     odd = "apiVersion: example.com/v1\nkind: Odd\nmetadata: {name: x, labels: {app.kubernetes.io/name: x}}\n"
     tiny.write(workspace / "bases/one/odd.yaml", odd)
     tiny.replace(workspace / "bases/one/kustomization.yaml", "[cm.yaml]", "[cm.yaml, odd.yaml]")
-    says = (
-        "the fields of Odd are not checked: write what kubectl get crd odds.example.com -o yaml prints into crds/odds"
-    )
+    says = "to have them checked: mkdir -p crds && kubectl get crd odds.example.com -o yaml >crds/odds.exam"
     for verb in ("lint", "test"):
         assert packyard(verb, cwd=workspace, PATH="").stderr.count(says) == 1
     tiny.write(workspace / "crds/odds.yaml", CRD)

@@ -146,8 +146,8 @@ def _find(
 def _in_workspace(arguments: declare.Arguments, here: Workspace, names: list[str]) -> tuple[list[Finding], int]:
     """Return what is wrong with packages of the workspace, and the number of their use cases."""
     names = list(dict.fromkeys(names))
-    for name in names:
-        here.package_dir(name)  # which refuses an unknown one
+    for name in (name for name in names if name not in _all_names(here)):
+        here.package_dir(name)  # which refuses it
     linted = executor.run(partial(package_lint.lint, here), names, jobs=workspaces.jobs(arguments, names))
     for text in sorted({text for item in linted for text in item.unchecked}):
         output.note(text)
@@ -167,6 +167,8 @@ def _in_folder(directory: Path, judging: list[Judge]) -> Linted:
     tree = Tree(directory)
     state.tell_pending(tree.root_dir)
     linted = folder.lint(tree, judges=judging)
+    for text in linted.unchecked:
+        output.note(text)
     if not linted.findings and not linted.use_cases:
         hint = "type packyard lint DIR, or packyard lint --workspace DIR"
         raise InputError(Problem(f"no {WORKSPACE} here or above, and no manifests in {directory}", hint=hint))

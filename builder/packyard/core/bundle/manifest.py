@@ -4,8 +4,6 @@ Only machines write it. The version of packyard is not in it: the same sources g
 packed them.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
@@ -86,7 +84,7 @@ class Manifest:
     extra: Mapping[str, object] = field(default_factory=dict)
 
     @classmethod
-    def parse(cls, data: bytes) -> Manifest:
+    def parse(cls, data: bytes) -> "Manifest":
         """Read the file, or raise `IntegrityError`; what `to_bytes` wrote keeps its bytes, unknown fields included."""
         if len(data) > LIMIT:
             raise IntegrityError(Problem(f"is larger than {LIMIT} bytes", file=FILE))
@@ -132,6 +130,6 @@ class Manifest:
         refuse(problems, IntegrityError)
 
 
-def file_digests(members: Iterable[Member]) -> dict[str, Digest]:
+def file_digests(members: "Iterable[Member]") -> dict[str, Digest]:
     """Return the digests of files as `Manifest.files` has them."""
     return {member.path: Digest.of(member.data) for member in members if member.path != FILE}

@@ -9,8 +9,6 @@ the digest of what a newer one wrote. Reading stops at the first fault. What is 
 depth and the number of its values are bounded.
 """
 
-from __future__ import annotations
-
 import json
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -62,7 +60,7 @@ def _line(key: str, value: object, levels: int, indent: str) -> str:
     return f"{indent}{encode_basestring(key)}: {text}"
 
 
-def parse(data: bytes, read: Callable[[Record], _T], *, kind: str | Sequence[str], file: str) -> _T:
+def parse(data: bytes, read: "Callable[[Record], _T]", *, kind: str | Sequence[str], file: str) -> _T:
     """Read a document of an API ``kind``, or raise `IntegrityError`; ``file`` is its name in messages.
 
     Of several kinds, the reader takes the field ``kind``.
@@ -80,7 +78,7 @@ def parse(data: bytes, read: Callable[[Record], _T], *, kind: str | Sequence[str
     return parse_any(data, read_kind, file=file)
 
 
-def parse_any(data: bytes, read: Callable[[Record], _T], *, file: str) -> _T:
+def parse_any(data: bytes, read: "Callable[[Record], _T]", *, file: str) -> _T:
     """Read a document of somebody else's format, with the same bounds."""
     try:
         document = _document(data)

@@ -242,7 +242,7 @@ class Publisher:
         if self.memory:
             self.memory.write(created)
         if not before.number:
-            self.tell(f"{store.address} is a new channel, which begins with this{_beside(store.address)}")
+            self.tell(beginning(store))
         elif after.files and not self.is_repairing:
             self._tell_unsigned()
         if not before.number and created.writers == ONE:
@@ -254,12 +254,12 @@ class Publisher:
         return created
 
 
-def _beside(address: str) -> str:
-    """Ask whether a channel beside that of a folder was meant, which is called nearly so."""
-    own = Path(address).absolute()
-    names = [] if "://" in address else [file.parents[1].name for file in own.parent.glob(f"*/{KEY}")]
+def beginning(store: Store, what: str = "is a new channel, which begins with this") -> str:
+    """Say that a channel begins in a store, and ask whether one beside it was meant, which is called nearly so."""
+    own = Path(store.address).absolute()
+    names = [] if "://" in store.address else [file.parents[1].name for file in own.parent.glob(f"*/{KEY}")]
     hint = suggest(own.name, {*names} - {own.name})
-    return f" ({hint})" if hint else ""
+    return f"{store.address} {what}" + (f" ({hint})" if hint else "")
 
 
 #: Signs nothing, and trusts no key.

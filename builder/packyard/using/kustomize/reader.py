@@ -10,8 +10,6 @@
 Who derives from `Reader` says what else a kustomization may have. The faults of one are told at once.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
@@ -159,7 +157,7 @@ class Reader:
             if not text or not sources.exists(path):
                 is_library = text and normpath(path).startswith(f"{LIBRARIES}/")
                 lacks = f"{LIBRARIES} of packyard.yaml names no such library, or it has no such part"
-                beside = [relpath(name, folder) for name in sources.list(dirname(path), "*.y*ml")] if text else []
+                beside = [relpath(name, folder) for name in sources.list(dirname(path))] if text else []
                 hint = lacks if is_library else suggest(text, beside)
                 fields.fault(node, key, f"{repr(text) if text else 'this'} is neither a file nor a folder here", hint)
             elif (real := sources.resolve(path)) in within:

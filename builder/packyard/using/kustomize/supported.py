@@ -156,4 +156,5 @@ def _others(node: Node | None, known: Sequence[str], what: str) -> Iterator[Prob
     for entry in entries(node):
         if entry.name not in known:
             message = f"field {entry.name!r} of a {what} is not supported by packyard's own build"
-            yield entry.key.problem(message, suggest(entry.name, known) or HINT)
+            meant = () if entry.name in kustomization.FIELDS else (*known, *kustomization.FIELDS)
+            yield entry.key.problem(message, suggest(entry.name, meant) or HINT)

@@ -9,16 +9,11 @@ from collections.abc import Sequence
 
 _NAMED = re.compile(r"@(yearly|annually|monthly|weekly|daily|midnight|hourly|every ([0-9]+(\.[0-9]+)?(ms|[smh]))+)")
 _RANGE = re.compile(r"(?:[*?]|([0-9]{1,4}|[a-z]+)(?:-([0-9]{1,4}|[a-z]+))?)(?:/0*[1-9][0-9]*)?")
+_NONE: Sequence[str] = ()
 _MONTHS = ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"]
 _WEEKDAYS = ["sun", "mon", "tue", "wed", "thu", "fri", "sat"]
 #: The least and the most of each field, and names of its numbers from the least on.
-_FIELDS: Sequence[tuple[int, int, Sequence[str]]] = (
-    (0, 59, ()),
-    (0, 23, ()),
-    (1, 31, ()),
-    (1, 12, _MONTHS),
-    (0, 6, _WEEKDAYS),
-)
+_FIELDS = ((0, 59, _NONE), (0, 23, _NONE), (1, 31, _NONE), (1, 12, _MONTHS), (0, 6, _WEEKDAYS))
 
 
 def is_valid(text: str) -> bool:

@@ -5,8 +5,6 @@ io.k8s.cli.setters.N:
   x-k8s-cli: {setter: {name: N, value: "3"}}
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable, Mapping
 

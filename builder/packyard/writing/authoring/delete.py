@@ -3,8 +3,6 @@
 What `create` added goes again, byte for byte; other comments, and the values of the fields, stay.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from functools import partial
 

@@ -4,8 +4,6 @@ A finding says by its ``fix`` what that is: another name in a comment, a value w
 correction is an edit that is proved; one that cannot be placed exactly is left to a person.
 """
 
-from __future__ import annotations
-
 import os
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path

@@ -10,8 +10,6 @@ LICENSE                         of all packages
 .vscode/settings.json           --editor: which file has which schema, for editors with a YAML language server
 """
 
-from __future__ import annotations
-
 import json
 import os
 from collections.abc import Iterable, Mapping

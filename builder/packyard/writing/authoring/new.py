@@ -8,8 +8,6 @@ packages/NAME/docs/                  the beginning of its README
 packages/NAME/tests/NAME.yaml        a test that passes
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -97,16 +95,14 @@ def check(answers: Answers, parts: Sequence[Offered]) -> None:
 def cure(answers: Answers, parts: Sequence[Offered], problems: Sequence[Problem]) -> str:
     """Say what to choose where problems name what others need and no chosen part defines."""
     chosen = {*_chosen(answers)}
-    here = [part for part in parts if (part.kind, part.name) in chosen]
-    missing = {name for part in here for name in part.needs} - {name for part in here for name in part.defines}
-    missing -= answers.setters.keys()
+    used = [part for part in parts if (part.kind, part.name) in chosen]
+    defined = {name for part in used for name in part.defines} | answers.setters.keys()
     named = {word for problem in problems for word in re.findall(r"\w+", problem.message)}
-    if not missing & named:
-        return "name use cases by --base USECASE=BASE" if "RUN_NAME" in named else ""
-    missing &= named
-    kinds = (STORAGE, PROGRAMS)
-    defining = (part for part in parts if part.kind in kinds and missing & {*part.defines} and not part.internal)
-    return " or ".join(f"add --{offered.kind} {offered.name}" for offered in defining)
+    missing = named & {name for part in used for name in part.needs} - defined
+    if missing:
+        offered = (part for part in parts if part.kind in (STORAGE, PROGRAMS) and not part.internal)
+        return " or ".join(f"add --{part.kind} {part.name}" for part in offered if missing & {*part.defines})
+    return "name use cases by --base USECASE=BASE" if "RUN_NAME" in named else ""
 
 
 def _chosen(answers: Answers) -> Iterator[tuple[str, str]]:

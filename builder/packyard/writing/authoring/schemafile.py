@@ -4,8 +4,6 @@ Read as kustomize 3.8.7 reads it: keywords that it does not know, and extensions
 alphabetical order.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator, Mapping
 

@@ -1,7 +1,5 @@
 """What every package begins with: its package.yaml, and the first fragments of its README."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 from packyard.core.yaml.content import Text, Tree, block

@@ -35,7 +35,6 @@ from packyard.writing.checks.parsed import parse
 from packyard.writing.source import crds
 from packyard.writing.source.workspace import Workspace
 
-_TEXTS = ("summary", "why", "hint")
 _SEVERITIES = ("error", "warning")
 _OF_ROWS = ("on", "with", "rule", "message", "hint", "field", "severity")
 
@@ -57,7 +56,7 @@ def _read(here: Workspace, path: str) -> list[Rule]:
 
 
 def _rule(name: str, fields: Fields) -> Rule | None:
-    texts = {key: fields.text(key) for key in _TEXTS}
+    texts = {key: fields.text(key) for key in ("summary", "why", "hint")}
     severity, example = fields.one_of("severity", _SEVERITIES), fields.text("example", "")
     if OWN not in name:
         fields.fault(fields.node, "", f"{name!r} is no name of a rule of your own", f"acme{OWN}{name}, for example")

@@ -27,7 +27,7 @@ from packyard.core.yaml.values import to_value
 from packyard.using.options.folder import OPTIONS, PROGRAMS
 from packyard.using.setters.krmfile import EMPTY, KRMFILE
 from packyard.using.setters.packages import KPTFILE, PackageFiles, find_packages, read_package, read_resources
-from packyard.writing.checks import documents, exception, kustomizations, secret_texts
+from packyard.writing.checks import documents, exception, kubernetes_schema, kustomizations, secret_texts
 from packyard.writing.checks.documents import Folder
 from packyard.writing.checks.finding import Finding
 from packyard.writing.checks.lint import find, in_order
@@ -43,10 +43,14 @@ _TEMPLATE = re.compile(rb"\{\{|\{%")
 
 @dataclass(frozen=True, slots=True)
 class Linted:
-    """What was found in a folder; ``use_cases`` are the folders in it that are built."""
+    """What was found in a folder; ``use_cases`` are the folders in it that are built.
+
+    ``unchecked`` says which kinds have no schema.
+    """
 
     findings: list[Finding]
     use_cases: list[str]
+    unchecked: Sequence[str] = ()
 
 
 class _Opened:
@@ -104,7 +108,8 @@ class _Opened:
 def lint(tree: Tree, *, judges: Sequence[Judge]) -> Linted:
     """Return what is wrong with a folder, which need not have a Krmfile or a kustomization."""
     opened = _Opened(tree)
-    findings = _of_packages(opened, _with_definitions(judges, opened.parsed.values()))
+    judges = _with_definitions(judges, opened.parsed.values())
+    findings = _of_packages(opened, judges)
     if opened.contents.setters:
         pages = {file: tree.read(file) for file in opened.files if _PAGE.search(file)}
         findings += documents.check(pages, opened.contents, tree.prefix)
@@ -118,7 +123,8 @@ def lint(tree: Tree, *, judges: Sequence[Judge]) -> Linted:
     is_open = bool(opened.copies) or any(parsed.unreadable for parsed in opened.parsed.values())
     judged = [] if is_open else list(named)
     left = exception.apply(dict.fromkeys(findings), named, judged)
-    return Linted(in_order(left), opened.use_cases)
+    unchecked = {text for parsed in opened.parsed.values() for text in kubernetes_schema.unchecked(parsed, judges)}
+    return Linted(in_order(left), opened.use_cases, sorted(unchecked))
 
 
 def _of_packages(opened: _Opened, judges: Sequence[Judge]) -> list[Finding]:

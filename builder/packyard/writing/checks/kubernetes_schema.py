@@ -50,6 +50,12 @@ def check(parsed: Parsed, applied: Applied, judges: Sequence[Judge], *, newest: 
             place = _place(item, fault)
             if place and (fault.rule != "missing-field" or id(item.root) in finished):
                 noted.setdefault((fault.rule, place, fault.message), (fault, []))[1].append(judge)
+        lacking = {(fault.path, fault.field): key for key, (fault, _) in noted.items() if fault.rule == "missing-field"}
+        for key, (fault, by) in [*noted.items()] if lacking else ():
+            meant = [field for path, field in lacking if path == fault.path and suggest(fault.field, [field])]
+            if fault.rule == "unknown-field" and meant:  # which is one fault
+                noted.pop(lacking[fault.path, meant[0]], None)
+                noted[key] = replace(fault, is_slip=True), by
         for (_, place, _), (fault, by) in noted.items():
             made = _finding(place, fault, by, judges)
             is_served = made.rule != "unserved-kind"
@@ -63,8 +69,8 @@ def unchecked(parsed: Parsed, judges: Sequence[Judge]) -> Iterator[str]:
     for version, kind in {(root.text("apiVersion"), root.text("kind")) for root in parsed.objects}:
         if groups.custom(version, kind) and unversioned(f"{version} {kind}") not in known:
             name = groups.definition(version, kind)
-            command, file = f"kubectl get crd {name} -o yaml", f"crds/{name}.yaml"
-            yield f"the fields of {kind} are not checked: write what {command} prints into {file} of the workspace"
+            command = f"mkdir -p crds && kubectl get crd {name} -o yaml >crds/{name}.yaml"
+            yield f"the fields of {kind} are not checked; to have them checked: {command}"
 
 
 def _faults(
@@ -199,7 +205,7 @@ def _finding(place: Entry | Node, fault: Fault, by: Sequence[Judge], order: Sequ
 
 
 #: What to do where a cluster has a newer operator.
-_OWN_DEFINITION = "if your operator has it, put its CustomResourceDefinition into crds/ of the workspace"
+_OWN_DEFINITION = "if your operator has it, put its CustomResourceDefinition into crds/"
 
 
 def _fix(node: Node, fault: Fault) -> str:

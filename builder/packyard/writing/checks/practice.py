@@ -35,8 +35,8 @@ def check(parsed: Parsed) -> Iterator[Finding]:
         yield from _unexpanded(variables.stated(root, parsed))
         yield from _deadlines(root, parsed)
         for pod in parsed.pods_of(root):
-            is_said = unlabelled and pod.template and not pod.template.entry("metadata")  # at the same place
-            if pod.template and pod.template is not root and not is_said:
+            # Of a pod without metadata that is said at the same place as of its object.
+            if pod.template and pod.template is not root and not (unlabelled and not pod.template.entry("metadata")):
                 yield from _labelled(pod.template, root, "the pod")
             # Pods of Argo report through the API server, and who makes those of an unknown kind gives them an account.
             is_known = pods.knows(kind_of(root)) or pod.spec.get("serviceAccountName")

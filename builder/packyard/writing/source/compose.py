@@ -4,8 +4,6 @@ resources: [bases/mpi-job]  +  components: [overlays/storage/user-mounted-nfs]  
     ->  config-map.yaml  mpi-job.yaml  service-account.yaml  kustomization.yaml  Krmfile
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import PurePosixPath
@@ -272,7 +270,7 @@ def _check_values(package: Package, use_cases: Sequence[Composed]) -> None:
     given = [(item, value.line, name) for item in use_cases for name, value in item.use_case.setters.items()]
     used = {(line, name) for item, line, name in given if item.words.is_used(name)}
     unknown = {(line, name) for _, line, name in given if line} - used
-    known = {name for item in use_cases for name in item.words.known}
+    known = {name for item in use_cases for name in item.words.defined}
     bound = {name for item in use_cases for name in item.words.known if item.words.is_used(name)}
     refuse(
         Problem(

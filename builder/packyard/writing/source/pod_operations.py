@@ -8,8 +8,6 @@ what a pod does not have is tested to be missing, so that nothing that was added
 of its pods itself, and containers in its templates, whose names they go by.
 """
 
-from __future__ import annotations
-
 from collections.abc import Collection as Collection_
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -31,6 +29,7 @@ from packyard.using.setters import comment
 #: What a Workflow calls otherwise than a pod.
 _OF_WORKFLOW = {"metadata": "podMetadata", "priorityClassName": "podPriorityClassName"}
 _NULL = "null"
+_NAMELESS = "has no name of its own by which a patch of pods could tell it from others"
 #: The lists of containers of a pod.
 CONTAINERS = ("initContainers", "containers")
 
@@ -171,7 +170,7 @@ class _Place:
     fields: tuple[Step, ...]
     origin: str
 
-    def below(self, key: str | int, origin: str | int, field: Step) -> _Place:
+    def below(self, key: str | int, origin: str | int, field: Step) -> "_Place":
         return _Place(f"{self.pointer}/{escaped(str(key))}", (*self.fields, field), f"{self.origin}/{origin}")
 
 
@@ -309,7 +308,7 @@ class _Made:
             if path and isinstance(path[-1], int):
                 named = (key for key in ("name", "groupName") if (entry := holder.entry(key)) and not is_bound(entry))
                 if (key := next(named, None)) is None:
-                    raise InputError(holder.problem("has no name by which a patch of pods could tell it from others"))
+                    raise InputError(holder.problem(_NAMELESS, "write its name, or groupName"))
                 self._test(f"{pointer(path)}/{key}", holder.get(key))
 
     def _add(self, path: str, value: Node, behind: Comment | None, origin: str) -> None:

@@ -7,8 +7,6 @@ a: "x" # C      a: "y" # C          b: | # C        b: | # C        l: # C      
                                       x               y             - a
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -154,7 +152,7 @@ def _new_items(field: Tagged, node: SequenceNode, new: SequenceNode | None) -> l
     return items.replace(node, entries, same, field.entry)
 
 
-def _reading(node: Node, null: str) -> Reading:
+def _reading(node: Node, null: str) -> "Reading":
     """Return what a node reads: texts, lists and mappings; ``null`` is what stands for nothing."""
     if isinstance(node, SequenceNode):
         return [_reading(item.value, null) for item in node.items]

@@ -11,8 +11,6 @@ number of thousandths, and texts have no order (``"16" < "4"`` is nearly always 
 are no comprehensions, so that the length of an expression and of its values bounds its time and memory.
 """
 
-from __future__ import annotations
-
 import re
 import sys
 from collections.abc import Iterator, Mapping
@@ -117,7 +115,7 @@ def _has(name: str) -> str:
 
 
 @cache
-def _compile(text: str, types: tuple[tuple[str, str], ...]) -> cel.Expression:
+def _compile(text: str, types: tuple[tuple[str, str], ...]) -> "cel.Expression":
     from cel_expr_python import cel  # most packages have no rule
 
     if len(text) > _LONGEST:

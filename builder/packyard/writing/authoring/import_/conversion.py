@@ -1,19 +1,17 @@
 """An import as a whole: read, bound, written, composed once to see that the objects are the same."""
 
-from __future__ import annotations
-
 import tempfile
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from operator import attrgetter
 from pathlib import Path
 from posixpath import basename, relpath
-from types import MappingProxyType
 from typing import NamedTuple
 
 from packyard.core.errors import BeyondError, InputError, Problem, refuse
 from packyard.core.files.paths import WORKSPACE
 from packyard.core.kubernetes.lenient import mapping, name_of, text
 from packyard.core.yaml.content import Text, Tree, double, in_brackets
+from packyard.core.yaml.document import source_of
 from packyard.using.options.folder import PROGRAMS
 from packyard.using.setters.definition import Setter
 from packyard.using.setters.krmfile import KRMFILE
@@ -38,26 +36,6 @@ _PATCHED = (
 _NOT_BUILT = "use cases that kustomize does not build, or to nothing", "mend them, and import again, or do without"
 
 
-class _Trial(NamedTuple):
-    """A use case that is not what was there: its faults, and the objects that it composes with values for setters."""
-
-    use_case: UseCase
-    problems: Sequence[Problem]
-    objects: Sequence[object] | None = None
-    values: Mapping[str, str] = MappingProxyType({})
-
-    def mend(self, source: Upstream) -> None:
-        """Have patches say what parts cannot, or where they do not help what kustomize builds stand for the parts."""
-        use_case = self.use_case
-        if use_case.built is None:
-            raise InputError(*self.problems)
-        if self.objects is None or use_case.is_amended:
-            problem = source.original(self.problems[0], use_case.part.all())
-            use_case.replace(str(problem._replace(hint="")))
-        else:
-            use_case.amend(self.objects, self.values)
-
-
 class Imported(NamedTuple):
     """What an import writes: files by their paths in the workspace, the use cases, and what to work through."""
 
@@ -74,18 +52,14 @@ def of_folder(here: Workspace, name: str, folder: Path, build: Build) -> Importe
     that does not compose, or not to that, is taken as it is built.
     """
     if not NAME.fullmatch(name):
-        raise InputError(
-            Problem(f"{name!r} is no name for a package", hint="choose one: --name model-fp32-training-k8s")
-        )
+        hint = "choose one: --name model-fp32-training-k8s"
+        raise InputError(Problem(f"{name!r} is no name for a package", hint=hint))
     source = Upstream(folder, build)
     taken, notes = _take(here, source)
     pending: Sequence[UseCase] = taken
     while pending:
         files = _files(name, taken)
-        trials = [*_try(here, name, pending, files, build)]
-        for trial in trials:
-            trial.mend(source)
-        mended = [trial.use_case for trial in trials]
+        mended = [*_try(here, name, pending, files, build)]
         is_shared = any(use_case.built is None for use_case in mended)  # what others take from its definitions is gone
         pending = taken if is_shared else mended
     for parent in sorted({path.rpartition("/")[0] for path in files}):
@@ -207,8 +181,8 @@ def _use_case(part: Part, values: Mapping[str, str], common: Mapping[str, str]) 
 
 def _try(
     here: Workspace, name: str, use_cases: Iterable[UseCase], files: Mapping[str, bytes], build: Build
-) -> Iterator[_Trial]:
-    """Compose use cases in a workspace of its own, and yield those that are not what was there."""
+) -> Iterator[UseCase]:
+    """Compose use cases in a workspace of its own, and mend and yield those that are not what was there."""
     head = f"apiVersion: packyard/v1\nkind: Workspace\nname: imported\nprefix: {here.prefix}\nlicense: {WORKSPACE}\n"
     with tempfile.TemporaryDirectory() as root:
         folder = Path(root)
@@ -221,26 +195,23 @@ def _try(
             path = composed.use_case.path
             _put(folder / "built" / path, files)
             _put(folder / "built" / PROGRAMS, program.files(own.sources, [composed.sources]))
-            return part.objects_of(build(folder / "built" / path), path)
+            return [*map(part.plain, part.documents(source_of(build(folder / "built" / path), path)))]
 
         for use_case in use_cases:
+            objects: list[object] | None = None
+            changed: dict[str, Setter] = {}
             try:
                 composed = compose.make(own, described, made[use_case.path])
                 objects = built(composed, composed.files)
-                if differences := [*_differences(use_case, objects)]:
-                    changed = {} if use_case.is_amended else values.find(composed, use_case.objects)
-                    if changed:
-                        objects = built(composed, set_fields(composed.files, composed.definitions, changed).files)
-                    texts = {key: setter.value for key, setter in changed.items()}
-                    yield _Trial(use_case, differences, objects, texts)
+                problems = tuple(_differences(use_case, objects))
+                changed = values.find(composed, use_case.objects) if problems and not use_case.is_amended else {}
+                if changed:
+                    objects = built(composed, set_fields(composed.files, composed.definitions, changed).files)
             except InputError as error:
-                yield _Trial(use_case, error.mapped(lambda problem: _without(problem, f"{root}/")).problems)
-
-
-def _without(problem: Problem, folder: str) -> Problem:
-    """Return a problem without a folder that is there for a moment."""
-    message, file, hint = (text.replace(folder, "") for text in (problem.message, problem.file, problem.hint))
-    return problem._replace(message=message, file=file, hint=hint)
+                problems = error.mapped(lambda problem: problem.renamed(f"{root}/", "")).problems
+            if problems:
+                use_case.mend(problems, objects, {key: setter.value for key, setter in changed.items()})
+                yield use_case
 
 
 def _put(folder: Path, files: Mapping[str, bytes]) -> None:

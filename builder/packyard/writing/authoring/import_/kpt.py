@@ -6,8 +6,6 @@ image: nginx:1.7 # kpt-set: ${image}:${tag}    ->    image: nginx:1.7 # {"$opena
 What the fields show is what the setters are worth, as kpt itself derives it, whatever the Kptfile says.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 
 from packyard.core.errors import InputError

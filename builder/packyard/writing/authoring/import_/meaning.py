@@ -10,8 +10,6 @@ io.k8s.cli.setters.NFS_PATH:                            io.k8s.cli.setters.NFS_P
       setBy: model-builder
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from itertools import count

@@ -1,7 +1,5 @@
 """What an author has to know of an import: what was left out, and what is doubtful, with what to do about it."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import reduce
@@ -18,7 +16,7 @@ class Note:
     todo: str
     cases: tuple[str, ...] = ()
 
-    def with_paths(self, paths: Mapping[str, str]) -> Note:
+    def with_paths(self, paths: Mapping[str, str]) -> "Note":
         """Return the note with paths that begin otherwise."""
         cases = (reduce(lambda text, path: text.replace(*path), paths.items(), case) for case in self.cases)
         return replace(self, cases=tuple(cases))

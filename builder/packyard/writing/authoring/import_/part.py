@@ -1,27 +1,20 @@
 """A part that an import writes: what it builds on, its files, and what its kustomization says beside.
 
-What no part can say becomes patches behind its own. A ConfigMap that it adds stays generated, as its author had it:
-
-    conf-98tkch8f6f: {LEVEL: info, app.toml: …}   ->   configMapGenerator:
-                                                       - {name: conf, files: [app.toml], literals: [LEVEL=info]}
-
-Any other object that it adds stands in built.yaml.
+What no part can say becomes patches behind its own, and what it lacks stands in built.yaml.
 """
 
-from __future__ import annotations
-
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import chain
 from posixpath import relpath
 
+from packyard.core.errors import Problem
 from packyard.core.kubernetes import images, kustomization
-from packyard.core.kubernetes.lenient import labels_of, name_of
 from packyard.core.yaml import layout, make, proof
-from packyard.core.yaml.document import parse_text, source_of, walk
-from packyard.core.yaml.node import Collection, Comment, Document, Entry, Item, MappingNode, Node, Scalar, Source
+from packyard.core.yaml.document import parse_text, walk
+from packyard.core.yaml.node import Collection, Comment, Document, Entry, Item, MappingNode, Scalar, Source
 from packyard.core.yaml.values import to_value
-from packyard.using.setters.krmfile import KRMFILE, Krmfile
+from packyard.using.setters.krmfile import Krmfile
 from packyard.writing.authoring.import_ import difference, kpt
 from packyard.writing.authoring.import_.bind import bind
 from packyard.writing.authoring.import_.meaning import Definition, names
@@ -39,8 +32,8 @@ class Part:
     source: str
     kind: str = "Kustomization"
     folder: str = ""  # in the workspace, once it is named
-    resources: list[Part] = field(default_factory=list)
-    components: list[Part] = field(default_factory=list)
+    resources: list["Part"] = field(default_factory=list)
+    components: list["Part"] = field(default_factory=list)
     files: dict[str, bytes] = field(default_factory=dict)
     documents: dict[str, list[Document]] = field(default_factory=dict)
     inline: list[tuple[Entry, Document]] = field(default_factory=list)  # patches in its kustomization
@@ -54,7 +47,7 @@ class Part:
     defined: dict[str, Definition] = field(default_factory=dict)
     notes: list[Note] = field(default_factory=list)
 
-    def all(self) -> Iterator[Part]:
+    def all(self) -> Iterator["Part"]:
         """Yield all that it builds on, and the part itself."""
         for part in (*self.resources, *self.components):
             yield from part.all()
@@ -63,6 +56,16 @@ class Part:
     def read(self) -> list[Document]:
         """Return what may have bound fields."""
         return [*(each for some in self.documents.values() for each in some), *(each for _, each in self.inline)]
+
+    def original(self, problem: Problem) -> Problem:
+        """Return a problem by what was imported; by the folder alone where the part is written anew."""
+        for part in self.all():
+            file = problem.file.removeprefix(f"{part.folder}/")
+            if file in part.files and file != BUILT:
+                return problem._replace(file=f"/{part.source}/{file}")
+            if file in (kustomization.FILE, BUILT):
+                return problem._replace(file=f"/{part.source}", line=0, column=0)
+        return problem
 
     def sets_image(self, name: str) -> bool:
         """Say whether a comment binds an image of this name, in the part or below."""
@@ -87,36 +90,16 @@ class Part:
 
     def amend(self, composed: Sequence[object], built: Sequence[Document]) -> None:
         """Make of ``composed`` the objects that kustomize built."""
-        patches, added, generated = difference.find(composed, [*map(plain, built)], self.namespace)
+        patches, added, generated = difference.find(composed, [*map(plain, built)])
         self.kept["patches"] += patches
-        frozen: list[MappingNode] = []
-        for number, item in added.items():
-            root = built[number].root
-            if name_of(item) in generated.values() and item.get("kind") == "ConfigMap":
-                self._generate(name_of(item), labels_of(item), item["data"])
-            elif isinstance(root, MappingNode):
-                for child in (child for node in walk(root) if isinstance(node, Collection) for child in node.children):
-                    if isinstance(child.value, Scalar) and child.value.value in generated:
-                        child.value = make.scalar(generated[child.value.value], "")
-                frozen.append(root)
+        frozen = [root for number in added if isinstance(root := built[number].root, MappingNode)]
+        nodes = (node for root in frozen for node in walk(root) if isinstance(node, Collection))
+        for child in (child for node in nodes for child in node.children):
+            if isinstance(child.value, Scalar) and child.value.value in generated:
+                child.value = make.scalar(generated[child.value.value], "")
         if frozen:
             self.files[BUILT] = b"---\n".join(map(layout.write, frozen))
             self.listed.append(listing(BUILT))
-
-    def _generate(self, name: str, labels: Mapping[str, str], data: Mapping[str, str]) -> None:
-        """Add a generator of a ConfigMap: its lines as literals, its texts as files beside the kustomization."""
-        lists: dict[str, list[Item]] = {"files": [], "literals": []}
-        for key, text in data.items():
-            if "\n" not in text and text[:1] not in ("'", '"'):
-                lists["literals"].append(listing(f"{key}={text}"))
-                continue
-            file = f"{name}-{key}" if key in {*self.files, *kustomization.NAMES, KRMFILE, BUILT} else key
-            self.files[file] = text.encode()
-            lists["files"].append(listing(key if file == key else f"{key}={file}"))
-        values: dict[str, Node | str] = {"name": name}
-        values |= {key: make.sequence("", items) for key, items in lists.items() if items}
-        values |= {"options": make.mapping("", {"labels": make.mapping("", labels)})} if labels else {}
-        self.kept.setdefault(GENERATED, []).append(Item(make.mapping("", values), 0))
 
     def write(self) -> dict[str, bytes]:
         """Return its files."""
@@ -151,11 +134,6 @@ def listing(text: str) -> Item:
 def documents(source: Source) -> list[Document]:
     """Return the documents of a file that hold something."""
     return [document for document in parse_text(source) if document.root is not None]
-
-
-def objects_of(text: bytes, name: str) -> list[object]:
-    """Return what kustomize built, as plain values."""
-    return [*map(plain, documents(source_of(text, name)))]
 
 
 def plain(document: Document) -> object:

@@ -10,8 +10,6 @@ kustomize builds. Where parts do not compose at all, what kustomize builds is th
 kustomization are one part. Files stay as they are, but for edits at the fields that are bound.
 """
 
-from __future__ import annotations
-
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -20,7 +18,7 @@ from pathlib import Path, PurePosixPath
 from posixpath import basename, commonpath, dirname, join, normpath, relpath
 from typing import NamedTuple
 
-from packyard.core.errors import Problem, every
+from packyard.core.errors import InputError, Problem, every
 from packyard.core.files.paths import WORKSPACE
 from packyard.core.kubernetes import kustomization
 from packyard.core.kubernetes.kinds import is_local
@@ -97,16 +95,19 @@ class UseCase:
     values: Mapping[str, str] = field(default_factory=dict)
     is_amended: bool = False
 
-    def amend(self, composed: Sequence[object], values: Mapping[str, str]) -> None:
-        """Give setters values, and have patches make of ``composed`` what kustomize builds."""
-        assert self.built
-        self.part.amend(composed, self.built.documents)
-        self.values, self.is_amended = values, True
+    def mend(self, problems: Sequence[Problem], composed: Sequence[object] | None, values: Mapping[str, str]) -> None:
+        """Have values and patches make of what is ``composed`` what kustomize builds, or else that stand for the part.
 
-    def replace(self, reason: str) -> None:
-        """Have what kustomize builds stand for the part."""
-        assert self.built
-        self.part, self.built, self.is_amended = self.built.part(self.part.source, reason), None, False
+        Where nothing more can be done, ``problems`` are raised.
+        """
+        if self.built is None:
+            raise InputError(*problems)
+        if composed is not None and not self.is_amended:
+            self.part.amend(composed, self.built.documents)
+            self.values, self.is_amended = values, True
+        else:
+            reason = str(self.part.original(problems[0])._replace(hint=""))
+            self.part, self.built, self.is_amended = self.built.part(self.part.source, reason), None, False
 
 
 class Upstream:
@@ -129,16 +130,6 @@ class Upstream:
             return UseCase(path, self._copy(folder, "Kustomization", is_leaf=True), objects, built)
         except _BeyondPartError as error:
             return UseCase(path, built.part(folder, str(error)), objects)
-
-    def original(self, problem: Problem, parts: Iterable[Part]) -> Problem:
-        """Return a problem of a part by what was imported; by the folder alone where the part is written anew."""
-        for part in parts:
-            file = problem.file.removeprefix(f"{part.folder}/")
-            if file in part.files and file != BUILT:
-                return problem._replace(file=self.sources.shown(join(part.source, file)))
-            if file in (kustomization.FILE, BUILT):
-                return problem._replace(file=self.sources.shown(part.source), line=0, column=0)
-        return problem
 
     def below(self, notes: Iterable[Note]) -> list[Note]:
         """Return notes with paths as they stand below the folder."""

@@ -1,7 +1,5 @@
 """Where use cases are in a folder, and what they are called."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from posixpath import commonpath, dirname, join, normpath, relpath
 from shlex import quote

@@ -4,8 +4,6 @@ base:    image: hub.example/web:1.25 # {"$openapi":"IMAGE"}     IMAGE: hub.examp
 overlay: images: [{name: hub.example/web, newTag: "1.26"}]      ->    setters: {TAG: "1.26"}
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from packyard.core.kubernetes.fieldtypes import Step
