@@ -31,8 +31,8 @@ class Proof:
     """A bundle whose files all have the digests of its packyard.json, and what else is proved about it.
 
     ``signers`` are the trusted keys that signed its provenance, ``listed_by`` those that signed the index of a channel
-    that lists it, which has the number ``index``; ``others`` are the ids of keys that are said to have. ``trusted``
-    says whom the user trusts there.
+    that lists it, which has the number ``index``; ``others`` are the ids of keys that are said to have. ``listed`` says
+    whether a channel lists it, and ``trusted`` whom the user trusts there.
     """
 
     bundle: IndexEntry
@@ -40,6 +40,7 @@ class Proof:
     signers: tuple[str, ...] = ()
     others: tuple[str, ...] = ()
     listed_by: tuple[str, ...] = ()
+    listed: bool = False
     has_sbom: bool = False
     trusted: Trust = NOBODY
     index: int | None = None
@@ -56,7 +57,7 @@ class Proof:
 
     def describe(self) -> Iterator[str]:
         """Yield lines that say what was proved, and what could not be."""
-        listed = ", and the channel lists it" if self.index is not None else ""
+        listed = ", and the channel lists it" if self.listed else ""
         yield f"{self.bundle.name} {self.bundle.version}: its files are intact{listed}"
         yield from self.signed
         if self.provenance is None:
@@ -192,6 +193,7 @@ def verify(bundle: IndexEntry, data: bytes | None, trusted: Trust, *, what: str,
         signers=signed.signers,
         others=signed.others or others,
         listed_by=listed_by,
+        listed=index is not None,
         trusted=trusted,
         index=index.number if index else None,
     )
