@@ -42,40 +42,40 @@ def carried_names() -> Sequence[str]:
     return workspace.built_in().package_names()
 
 
-def carried(asked: Reference, pin: Pin | None = None) -> Bundle:
+def carried(package: Reference, pin: Pin | None = None) -> Bundle:
     """Build a package that packyard carries; refuse another one than a lock pins."""
     from packyard.writing.build.draft import compose_draft
     from packyard.writing.source import workspace
 
     here = workspace.built_in()
-    if asked.name not in (names := here.package_names()):
-        hint = suggest(asked.name, names) or "packyard list shows what it has"
-        raise InputError(Problem(f"packyard carries no package {asked.name!r}", hint=hint, missing=asked.name))
-    if not asked.admits(__version__):
+    if package.name not in (names := here.package_names()):
+        hint = suggest(package.name, names) or "packyard list shows what it has"
+        raise InputError(Problem(f"packyard carries no package {package.name!r}", hint=hint, missing=package.name))
+    if not package.admits(__version__):
         hint = "name a channel that has it: --from CHANNEL"
         if pin:
-            hint = f"install packyard {pin.version}, or pin this one: packyard get {asked.name} --lock FILE"
-        problem = f"this packyard carries version {__version__}, not {asked.version or asked.choice}"
+            hint = f"install packyard {pin.version}, or pin this one: packyard get {package.name} --lock FILE"
+        problem = f"this packyard carries version {__version__}, not {package.version or package.choice}"
         raise InputError(Problem(problem, hint=hint))
-    bundle = compose_draft(here, __version__, asked.name).bundle()
+    bundle = compose_draft(here, __version__, package.name).bundle()
     if pin and not pin.admits(bundle.tar, bundle.digest):
         problem = f"{bundle.name}@{bundle.version} is not what is pinned: tar {bundle.tar}, not {pin.tar}"
         raise IntegrityError(Problem(problem, hint="another packyard of this version made the pin: install that one"))
     return bundle
 
 
-def pinned(file: Path, flag: str | None, asked: Reference | None = None) -> Iterator[tuple[Reference, Setting, Pin]]:
-    """Yield what a lock file notes, or what is ``asked`` of it, each with its channel unless ``--from`` names one."""
+def pinned(file: Path, flag: str | None, package: Reference | None = None) -> Iterator[tuple[Reference, Setting, Pin]]:
+    """Yield what a lock file notes, or one ``package`` of it, each with its channel unless ``--from`` names one."""
     lock, channel = locks.read(file), preferences.channel(flag)
-    if asked:
-        lock.pinned(asked, file=str(file), flag=preferences.flag_for(flag) if flag else "")
-    for name in [asked.name] if asked else sorted(lock.packages):
+    if package:
+        lock.pinned(package, file=str(file), flag=preferences.flag_for(flag) if flag else "")
+    for name in [package.name] if package else sorted(lock.packages):
         pin = lock.packages[name]
         yield Reference(name=name, version=pin.version), channel or Setting(pin.channel, str(file)), pin
 
 
 def offer(
-    asked: Reference, source: Setting, store: Store | None = None, *, pin: Pin | None = None, tell: Tell = output.detail
+    item: Reference, source: Setting, store: Store | None = None, *, pin: Pin | None = None, tell: Tell = output.detail
 ) -> Fetched:
     """Return what is asked for, verified, and what a channel says of it; to the byte what a ``pin`` says.
 
@@ -84,17 +84,17 @@ def offer(
     """
     try:
         if source.is_carried:
-            bundle = carried(asked, pin)
+            bundle = carried(item, pin)
             fetched = Fetched(bundle=bundle, entry=IndexEntry.of(bundle))
             tell(f"{fetched.entry} from {source}")
             return fetched
         how = fetching(source.value)
         how, store = (replace(how, cache=None), store) if store else (how, open_channel(source.value))
-        fetched = fetch(store, asked, how, pin=pin)
+        fetched = fetch(store, item, how, pin=pin)
     except InputError as error:
-        if asked.name not in [problem.missing for problem in error.problems]:
+        if item.name not in [problem.missing for problem in error.problems]:
             raise
-        hint = f"packyard carries it: add --from {CARRIED}" if asked.name in carried_names() else meant(asked.name)
+        hint = f"packyard carries it: add --from {CARRIED}" if item.name in carried_names() else meant(item.name)
         raise error.mapped(lambda problem: problem._replace(hint=hint or problem.hint)) from error
     tell(f"{fetched.entry} from {store.address} ({source.origin}), {fetched.why}")
     if fetched.entry.yanked:

@@ -105,8 +105,8 @@ def given(arguments: Arguments, *names: str) -> list[str]:
 
 def alone(arguments: Arguments, verb: str, mode: str, *names: str) -> None:
     """Refuse flags of a verb that have no meaning in a ``mode``, such as ``beside --explain``."""
-    if others := given(arguments, *names):
-        raise UsageError(f"packyard {verb}: {others[0]} has no meaning {mode}; packyard {verb} --help")
+    if flags := given(arguments, *names):
+        raise UsageError(f"packyard {verb}: {flags[0]} has no meaning {mode}; packyard {verb} --help")
 
 
 def make(module: Any, verb: str) -> Parser:

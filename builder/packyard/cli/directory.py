@@ -168,8 +168,8 @@ def _misread(word: str, words: Sequence[str], verb: str) -> str:
     from packyard.using.options import usecases  # most words are NAME=VALUE
 
     if os.path.isdir(word) or usecases.find(word):  # noqa: PTH112  # a text
-        others = " ".join(quote(part) for part in words if part is not word)
-        return f"DIR goes first; type packyard {verb} {quote(word)} {others}"
+        rest = " ".join(quote(part) for part in words if part is not word)
+        return f"DIR goes first; type packyard {verb} {quote(word)} {rest}"
     return f"{word!r} must be NAME=VALUE; packyard {verb} --help shows the usage"
 
 

@@ -48,7 +48,7 @@ def unknown(flag: str, flags: Collection[str], usage: str, *, of_values: str = "
             return f"unknown flag {flag!r} (did you mean {form!r}?)"
         if form in usage or form in usage.replace("[", "").replace("]", ""):
             return f"unknown flag {flag!r} (type {form.strip('[]')} without a flag)"
-    ways = (text for other, text in _INSTEAD.get(flag, {}).items() if not other or other in flags)
+    ways = (text for instead, text in _INSTEAD.get(flag, {}).items() if not instead or instead in flags)
     if not (hint := next(ways, "") or suggest(flag, flags)):
         name = flag.strip("-").replace("-", "_").upper()
         is_long = "NAME=VALUE" in usage and flag.startswith("--") and flag not in _INSTEAD

@@ -47,8 +47,8 @@ class Untarred:
 
     def base(self, flag: str | None) -> Bundle:
         """Return the bundle that it came from, which has the same packyard.json: fetched before, or in a channel."""
-        if kept := self.kept():
-            return kept
+        if beside := self.cached():
+            return beside
         source, where = channel(self.folder, self.receipt, flag), str(self.folder / manifest.FILE)
         problems: Sequence[Problem] = [Problem(f"is not that of {self.name} in {source}", file=where)]
         try:
@@ -67,7 +67,7 @@ class Untarred:
         """Return its files, as `files` does."""
         return files(self.folder, self.described.files)
 
-    def kept(self) -> Bundle | None:
+    def cached(self) -> Bundle | None:
         """Return the bundle with the receipt's digest, if it was fetched and is kept."""
         if self.receipt is None or self.receipt.version != self.described.version:
             return None
@@ -162,9 +162,9 @@ def packages(word: str, channel: str | None) -> tuple[Packages, str]:
     elif "/" in word and "@" not in word.partition("/")[0]:
         raise directories.refusal(word)
     else:
-        asked, use_case = reference.split(word)
-        bundle = bundles.offer(asked, preferences.source(channel)).bundle
-        use_case = use_case and addresses.only(bundle.manifest.deployed(), use_case, str(asked))
+        package, use_case = reference.split(word)
+        bundle = bundles.offer(package, preferences.source(channel)).bundle
+        use_case = use_case and addresses.only(bundle.manifest.deployed(), use_case, str(package))
     return {bundle.name: bundle.files}, use_case
 
 

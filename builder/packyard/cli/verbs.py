@@ -112,9 +112,9 @@ def overview(version: str) -> str:
 
     title = f"packyard {version}: packages of Kubernetes manifests with parameters"
     words = (f"{group + ':':<18} {' '.join(verbs)}" for group, verbs in GROUPS.items() if group != _USE)
-    others = [fill(line, 80, subsequent_indent=" " * 19, break_on_hyphens=False) for line in words]
+    names = [fill(line, 80, subsequent_indent=" " * 19, break_on_hyphens=False) for line in words]
     more = "packyard VERB --help describes a verb, packyard help all lists all."
-    return "\n\n".join((title, _table(_USE), "\n".join(others), more))
+    return "\n\n".join((title, _table(_USE), "\n".join(names), more))
 
 
 def every() -> str:

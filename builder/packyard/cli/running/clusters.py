@@ -85,11 +85,11 @@ def find_for(arguments: declare.Arguments, verb: str, *, is_named: bool = False)
             enabling=use_case.options,
             is_fetched=use_case.is_fetched,
         )
-    found = client(arguments)  # what is wrong with values is said without a cluster
-    namespace = runs.namespace_of(rendered.objects, found.namespace, is_asked=bool(arguments.namespace))
+    cluster = client(arguments)  # what is wrong with values is said without a cluster
+    namespace = runs.namespace_of(rendered.objects, cluster.namespace, is_asked=bool(arguments.namespace))
     named = [f"{setter}={word}" for setter, (word,) in name.items()]
     words = [use_case.name, *concealed(use_case.words), *named, *use_case.flags]
-    return _told(replace(found, namespace=namespace)), rendered, words
+    return _told(replace(cluster, namespace=namespace)), rendered, words
 
 
 def _new_name(use_case: UseCase) -> dict[str, tuple[str]]:

@@ -94,16 +94,16 @@ def _has_errors(findings: Sequence[Finding]) -> bool:
 
 def run_probe(client: Kubectl, rendered: Rendered, seconds: float) -> list[Finding]:
     """Return what the pods of a use case find where they are to run."""
-    made = probe.make(rendered, runs.new_word(), seconds=int(seconds) + _MORE)
-    if not made.checks:
+    launch = probe.make(rendered, runs.new_word(), seconds=int(seconds) + _MORE)
+    if not launch.checks:
         return [unknown("probe", "pods", "this use case has none that could be tried")]
-    output.note(f"probe {made.name}: {output.counted(len(made.checks), 'container')} of the use case")
-    record = made.record(client.namespace)
+    output.note(f"probe {launch.name}: {output.counted(len(launch.checks), 'container')} of the use case")
+    record = launch.record(client.namespace)
     try:
-        client.run("create", "--filename=-", data=listed(made.jobs))
+        client.run("create", "--filename=-", data=listed(launch.jobs))
         ask = partial(status.read_one, client, record)
-        now = clusters.wait(ask, made.is_over, lambda now: f"probe {made.name} {now.explained}", seconds)
-        return made.findings(now)
+        now = clusters.wait(ask, launch.is_over, lambda now: f"probe {launch.name} {now.explained}", seconds)
+        return launch.findings(now)
     finally:  # they end by themselves where whoever interrupts this twice leaves them
         look.delete(client, record.objects)
 

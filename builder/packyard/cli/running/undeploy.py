@@ -94,10 +94,10 @@ def _still_to_go(left: Mapping[Reference, Object]) -> str:
 def _held(client: Kubectl, reference: Reference, item: Object) -> Problem:
     """Say of an object that it is not gone, and who holds it."""
     shows = client.by_hand("describe", reference.kind.lower(), reference.name)
-    if not (held := ", ".join(finalizers(item))):
+    if not (names := ", ".join(finalizers(item))):
         return Problem(f"{reference} is not gone yet", hint=f"{shows} shows why")
     hint = f"whoever set it has to take it away, such as an operator that is gone; {shows} shows it"
-    return Problem(f"{reference} is held by its finalizer {held}", hint=hint)
+    return Problem(f"{reference} is held by its finalizer {names}", hint=hint)
 
 
 def _row(client: Kubectl, name: str, listed: Sequence[RunRecord], removal: Removal) -> tuple[object, ...]:

@@ -73,9 +73,9 @@ def run(arguments: declare.Arguments) -> None:
         case "untrust", [channel]:
             rows = _untrust(ring, channel)
         case _:
-            usage, found = _USAGE[action], join(words) or "none"
+            usage, typed = _USAGE[action], join(words) or "none"
             wanted = usage.partition(" ")[2] or "no other word"
-            raise UsageError(f"packyard keys {action}: expected {wanted}, found {found}; type packyard keys {usage}")
+            raise UsageError(f"packyard keys {action}: expected {wanted}, found {typed}; type packyard keys {usage}")
     form.show(rows, arguments.output, cells={"ID": _short_id})
 
 

@@ -50,10 +50,10 @@ def run(arguments: declare.Arguments) -> None:
         hint = f"write it elsewhere: packyard web {quote(store.address.rstrip('/'))} --to DIR"
         raise InputError(Problem(reason, file=store.address, hint=hint))
     page.check(store)
-    made = _made(arguments.channel, is_beside=not arguments.to)
+    files = _made(arguments.channel, is_beside=not arguments.to)
     if arguments.to:
         Path(store.address).mkdir(parents=True, exist_ok=True)
-    ROWS.show(list(page.write(store, made).items()), arguments.output)
+    ROWS.show(list(page.write(store, files).items()), arguments.output)
     output.note(f"the page is {store.address.rstrip('/')}/{page.INDEX}")
     output.note(f"to look at it: packyard web {quote(arguments.channel)} --open")
 

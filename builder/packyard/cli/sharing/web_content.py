@@ -47,13 +47,13 @@ def _latest(entry: IndexEntry, address: str, store: Store) -> Fields:
     }
     words = [entry.name, entry.description, *entry.model.values(), *entry.use_cases]
     try:
-        asked = Reference(name=entry.name, version=entry.version)
+        reference = Reference(name=entry.name, version=entry.version)
         source = Setting(address, "--from")
-        shown = _shown(bundles.offer(asked, source, store), source)
+        shown = _shown(bundles.offer(reference, source, store), source)
         words += [name for name, _ in shown["row"]["options"]]
-        for made in shown["cases"]:
-            case = made["case"]
-            words += [case.shipped.description, made["needs"], *(setter.name for setter in case.setters)]
+        for row in shown["cases"]:
+            case = row["case"]
+            words += [case.shipped.description, row["needs"], *(setter.name for setter in case.setters)]
     except (InputError, IntegrityError, NotFoundError) as error:
         output.warning(f"{entry}: its page says that it cannot be shown: {error}")
         shown = {"problem": on_one_line(str(error))}

@@ -47,9 +47,9 @@ def _set(words: Sequence[str]) -> None:
         raise UsageError(f"packyard config: {wrong}")
     file = folder / configuration.FILE
     lines = file.read_text("utf-8").splitlines() if file.exists() else []
-    kept = [line for line in lines if not line.startswith(f"{name}:")]
+    rest = [line for line in lines if not line.startswith(f"{name}:")]
     folder.mkdir(parents=True, exist_ok=True)
-    text = "\n".join([*kept, f"{name}: {dumps(value, ensure_ascii=False)}", ""])
+    text = "\n".join([*rest, f"{name}: {dumps(value, ensure_ascii=False)}", ""])
     atomic.write(str(file), text.encode(), mode=0o644, durable=True)
 
 

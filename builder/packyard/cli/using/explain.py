@@ -40,9 +40,9 @@ def run(arguments: declare.Arguments) -> None:
         hint = suggest(name, {setter.name for setter, _ in setters})
         hint = hint or f"packyard setters {address.typed(root_dir)} lists them"
         definitions = ((read_krmfile(listing.files).definitions, str(listing.directory)) for listing in listings)
-        made = next(filter(None, (made_of(name, *of) for of in definitions)), None)
+        reason = next(filter(None, (made_of(name, *of) for of in definitions)), None)
         problem = Problem(f"parameter {name!r} is not found", file=str(root_dir), hint=hint, missing=name)
-        raise InputError(made or option_setters.elsewhere(listings[0].directory, problem))
+        raise InputError(reason or option_setters.elsewhere(listings[0].directory, problem))
     rows = [
         (setter.file, setter.line, name, setter.shown, setter.is_set, setter.set_by or None, fields)
         for setter, _, fields in named

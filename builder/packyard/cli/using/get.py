@@ -83,13 +83,13 @@ def run(arguments: declare.Arguments) -> None:
 
 def _asked(arguments: declare.Arguments) -> Iterator[tuple[Reference, Setting, Pin | None]]:
     """Yield the package that is named, with its source, or all that are pinned."""
-    asked = split(arguments.reference)[0] if arguments.reference is not None else None
+    reference = split(arguments.reference)[0] if arguments.reference is not None else None
     if arguments.locked:
-        yield from bundles.pinned(Path(arguments.lock or locks.FILE), arguments.channel, asked)
-    elif asked is None:
+        yield from bundles.pinned(Path(arguments.lock or locks.FILE), arguments.channel, reference)
+    elif reference is None:
         raise UsageError("packyard get: no package is named; packyard list shows the names, packyard get NAME gets one")
     else:
-        yield asked, preferences.source(arguments.channel), None
+        yield reference, preferences.source(arguments.channel), None
 
 
 def _tell_next(described: Manifest, folder: Path, wanted: str) -> None:

@@ -123,9 +123,9 @@ def _tell_idle(directory: Path, changes: Sequence[Change]) -> None:
 
     names = (name for change in changes if Path(change.place).name == folder.OPTIONS for name in change.plan.counts)
     for name in dict.fromkeys(names):
-        told = [option_setters.switched_off(Path(use_case), name) for use_case in folder.use_cases(directory)]
-        if problem := told[0] if told and all(told) else None:
-            output.note(f"{problem.message}{', nor has another use case here' * (len(told) > 1)}: {problem.hint}")
+        problems = [option_setters.switched_off(Path(use_case), name) for use_case in folder.use_cases(directory)]
+        if problem := problems[0] if problems and all(problems) else None:
+            output.note(f"{problem.message}{', nor has another use case here' * (len(problems) > 1)}: {problem.hint}")
 
 
 def _has_setters(directory: Path) -> bool:

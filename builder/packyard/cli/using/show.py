@@ -193,9 +193,9 @@ def needs(cases: Sequence[BundledUseCase], manifest: Manifest, versions: Sequenc
 
 def _kubernetes(case: BundledUseCase, manifest: Manifest) -> list[str]:
     """Return the oldest version of Kubernetes that a use case says to need, and on what condition."""
-    said = {word: item.description.rstrip(".") for item in manifest.requires for word in item.words}
+    texts = {word: item.description.rstrip(".") for item in manifest.requires for word in item.words}
     needed = [require for require in case.shipped.requires if require.startswith(_KUBERNETES)]
-    return [f"{require} or later" + (f" ({said[require]})" if said.get(require) else "") for require in needed]
+    return [f"{require} or later" + (f" ({texts[require]})" if texts.get(require) else "") for require in needed]
 
 
 def _labelled(label: str, text: str, indent: str = "") -> Iterator[str]:

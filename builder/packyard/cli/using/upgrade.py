@@ -143,7 +143,7 @@ def _tell_undecided(folder: Path, merged: Merged) -> int:
 
 def _row(base: Bundle, fetched: Fetched, merged: Merged) -> tuple[object, ...]:
     values = [(*place, setter) for place, (_, setter) in merged.values.items()]
-    kept = (values, merged.options, merged.edited, merged.conflicts, merged.to_set)
+    counts = (values, merged.options, merged.edited, merged.conflicts, merged.to_set)
     files = list(merged.changes.items())
     index = fetched.proof.index if fetched.proof else None
-    return fetched.bundle.name, base.version, fetched.bundle.version, files, *kept, index
+    return fetched.bundle.name, base.version, fetched.bundle.version, files, *counts, index

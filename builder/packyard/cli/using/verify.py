@@ -59,14 +59,14 @@ def _file(word: str, channel: str | None, form: str) -> int:
     """Verify a tarball with what is beside it, and with what a channel has under its name and version."""
     file = Path(word)
     fetched = bundles.proved(file, preferences.trusted_anywhere())
-    made, bundle, proof = fetched.bundle, fetched.entry, fetched.proof
+    local, bundle, proof = fetched.bundle, fetched.entry, fetched.proof
     assert proof is not None
     if (listing := bundles.beside(file, SBOM)) is not None and proof.provenance is not None:
         proof = with_sbom(proof, listing, what=str(file))
     if channel:
         published = bundles.offer(Reference.parse(str(bundle)), Setting(channel, "--from"))
-        if made.tar != published.bundle.tar:
-            problem = f"is not what the channel has: its tar is {made.tar}, the published one {published.bundle.tar}"
+        if local.tar != published.bundle.tar:
+            problem = f"is not what the channel has: its tar is {local.tar}, the published one {published.bundle.tar}"
             raise IntegrityError(Problem(problem, file=str(file)))
         proof = replace(published.proof or proof, bundle=bundle)
     if ROWS.show([proof], form):

@@ -69,9 +69,9 @@ def _lint(arguments: declare.Arguments) -> int:
         raise directories.refusal(names[0]).mapped(lambda it: it._replace(message=it.message + no_workspace))
     all_findings, count = _find(arguments, here, names, folders)
     roots = [*([here.root_dir] if here else []), *map(Path, folders)] if arguments.fix else []
-    fixed = [gone for root in roots for gone in fix(all_findings, root, state.log("lint --fix"))]
-    for gone in fixed:
-        output.note(f"{gone.file}:{gone.line}: fixed [{gone.rule}]")
+    fixed = [solved for root in roots for solved in fix(all_findings, root, state.log("lint --fix"))]
+    for solved in fixed:
+        output.note(f"{solved.file}:{solved.line}: fixed [{solved.rule}]")
     if fixed:
         all_findings, count = _find(arguments, _workspace(arguments), names, folders)
     _show(all_findings, arguments.output)
