@@ -140,7 +140,7 @@ def _pod(pod: Pod[Any], name: str, objects: Sequence[Object]) -> tuple[Object, d
         called, values = text(container.get("name")) or "main", values_of(container, objects)
         checks[called] = find(container, volumes, values)
         env = [item for item in mappings(container.get("env")) if item.get("name") not in values]
-        made = {
+        spec = {
             **{field: container[field] for field in _OF_CONTAINER if field in container},
             "name": called,
             "command": ["/bin/sh", "-c", script, "probe.sh"],
@@ -152,7 +152,7 @@ def _pod(pod: Pod[Any], name: str, objects: Sequence[Object]) -> tuple[Object, d
             "envFrom": [item for item in mappings(container.get("envFrom")) if not is_brought(item)],
             "resources": _RESOURCES,
         }
-        containers.append(made)
+        containers.append(spec)
     return {**fields, "volumes": volumes, "containers": containers, "restartPolicy": "Never"}, checks
 
 

@@ -68,9 +68,9 @@ def refused(kubectl: Kubectl, rendered: Rendered) -> list[Finding]:
 
 def questions(objects: Sequence[Object], required: Sequence[Required] = ()) -> Questions:
     """Return all that checks ask of a cluster, for objects and what authors say that these need."""
-    asked = (nodes.ask(objects), claims.ask(objects), quotas.ask(objects), queues.ask(objects))
+    of_pods = (nodes.ask(objects), claims.ask(objects), quotas.ask(objects), queues.ask(objects))
     of_operators = kinds.ask_operators(objects, operators.declared(required))
-    return reduce(or_, asked, Questions(groups=True) | of_operators | references.ask(objects, required))
+    return reduce(or_, of_pods, Questions(groups=True) | of_operators | references.ask(objects, required))
 
 
 def operated(kubectl: Kubectl) -> list[Finding]:
@@ -82,12 +82,12 @@ def operated(kubectl: Kubectl) -> list[Finding]:
 
 def judge(objects: Sequence[Object], cluster: Facts, required: Sequence[Required] = ()) -> list[Finding]:
     """Return what the facts mean for objects, and for what authors say that these need."""
-    others = operators.declared(required)
+    declared = operators.declared(required)
     return _collected(
         {
             "the namespace": _namespace(cluster),
-            "kinds": kinds.served(objects, cluster, others),
-            "operators": kinds.operated(objects, cluster, others),
+            "kinds": kinds.served(objects, cluster, declared),
+            "operators": kinds.operated(objects, cluster, declared),
             "Secrets, ConfigMaps and accounts": references.there(objects, cluster, required),
             "claims": claims.judge(objects, cluster),
             "quotas": quotas.have_room(objects, cluster),

@@ -31,30 +31,30 @@ def judge(objects: Sequence[Object], kubectl: Kubectl) -> list[Finding]:
         forms = {json.dumps(pod) for _, pod in tried}
         calls = {form: pool.submit(kubectl.call, *_TRY, data=form.encode()) for form in forms}
     answers = ((who, pod, calls[json.dumps(pod)].result()) for who, pod in tried)
-    return list(dict.fromkeys(finding for who, pod, done in answers for finding in _judge(who, pod, done, kubectl)))
+    return list(dict.fromkeys(finding for who, pod, answer in answers for finding in _judge(who, pod, answer, kubectl)))
 
 
 def _pod(pod_set: PodSet) -> Object:
     metadata = mapping(mapping(pod_set.pod.template).get("metadata"))
-    kept = {key: metadata[key] for key in ("labels", "annotations") if key in metadata}
+    marks = {key: metadata[key] for key in ("labels", "annotations") if key in metadata}
     spec = {field: value for field, value in pod_set.pod.spec.items() if field not in _LATER}
     return {
         "apiVersion": "v1",
         "kind": "Pod",
-        "metadata": {**kept, "generateName": "packyard-"},
+        "metadata": {**marks, "generateName": "packyard-"},
         "spec": {**spec, "automountServiceAccountToken": False},
     }
 
 
-def _judge(who: str, pod: Object, done: Done, kubectl: Kubectl) -> Iterator[Finding]:
-    if not done.code:
-        (made,) = kubectl.objects(done.output)
-        for path in dropped(pod["spec"], made.get("spec"), "spec"):
+def _judge(who: str, pod: Object, answer: Done, kubectl: Kubectl) -> Iterator[Finding]:
+    if not answer.code:
+        (admitted,) = kubectl.objects(answer.output)
+        for path in dropped(pod["spec"], admitted.get("spec"), "spec"):
             why = "this version of Kubernetes does not know it, and the pods would run without"
             yield error(_CHECK, who, f"the API server drops {path} of its pods", why=why)
-    elif not FORBIDDEN.search(done.errors):
-        reason = next(iter(split(done.errors)), done.errors)
-        if _NO_DRY_RUN in done.errors:
+    elif not FORBIDDEN.search(answer.errors):
+        reason = next(iter(split(answer.errors)), answer.errors)
+        if _NO_DRY_RUN in answer.errors:
             yield unknown(_CHECK, who, f"the API server cannot say whether it takes its pods: {reason}")
         else:
             why = "the API server refuses its pods, which only events say"
@@ -74,10 +74,10 @@ def dropped(sent: Any, answer: Any, path: str = "") -> Iterator[str]:
             if value:
                 yield from dropped(value, mapping(answer).get(key), f"{path}.{key}".removeprefix("."))
     elif isinstance(sent, list):
-        kept = answer if isinstance(answer, list) else []
+        items = answer if isinstance(answer, list) else []
         for number, item in enumerate(sent):
             name, place = mapping(item).get("name"), f"{path}[{mapping(item).get('name') or number}]"
-            rest = kept if number < len(kept) else []
-            alike = [candidate for candidate in kept if mapping(candidate).get("name") == name] if name else rest
+            rest = items if number < len(items) else []
+            alike = [candidate for candidate in items if mapping(candidate).get("name") == name] if name else rest
             absent = {"name": name} if name else None
             yield from min(([*dropped(item, candidate, place)] for candidate in alike or [absent]), key=len)

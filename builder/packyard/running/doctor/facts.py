@@ -128,8 +128,8 @@ def without_secrets(item: Object) -> Object:
     """Return an object; of a Secret its type, and the names of its keys with a sign where there is something."""
     if item.get("kind") != "Secret":
         return item
-    kept = {key: item.get(key) for key in ("apiVersion", "kind", "metadata", "type")}
-    return {**kept, "data": {key: "…" if value else "" for key, value in mapping(item.get("data")).items()}}
+    data = {key: item.get(key) for key in ("apiVersion", "kind", "metadata", "type")}
+    return {**data, "data": {key: "…" if value else "" for key, value in mapping(item.get("data")).items()}}
 
 
 def _groups(kubectl: Kubectl) -> dict[str, list[str]]:

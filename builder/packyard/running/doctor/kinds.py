@@ -14,8 +14,8 @@ from packyard.running.doctor.finding import Finding, error, passed, unknown, war
 _CHECK = "api"
 
 
-def served(objects: Sequence[Object], facts: Facts, others: Sequence[Operator]) -> Iterator[Finding]:
-    """Find each kind in the version that is used; ``others`` are operators that authors name."""
+def served(objects: Sequence[Object], facts: Facts, declared: Sequence[Operator]) -> Iterator[Finding]:
+    """Find each kind in the version that is used; ``declared`` are operators that authors name."""
     for version, kind in sorted({*map(type_of, objects), *_custom(objects)}) if facts.groups else ():
         about = f"{kind} of {version}"
         if facts.serves(version):
@@ -24,24 +24,24 @@ def served(objects: Sequence[Object], facts: Facts, others: Sequence[Operator]) 
         group = group_of(version)
         others_served = ", ".join(facts.groups.get(group, ()))
         message = f"is not served, only {group}/{others_served}" if others_served else "is not known to the cluster"
-        operator = _operator(version, kind, others)
+        operator = _operator(version, kind, declared)
         why = f"{operator.operator} {operator.needs}".rstrip() + " brings it" if operator else "it cannot be applied"
         yield error(_CHECK, about, message, why=why, fix=operator.fix if operator else "")
 
 
-def _operator(version: str, kind: str, others: Sequence[Operator]) -> Operator | None:
-    definitions = {name for operator in others for name in operator.definitions}
-    return operators.of(groups.definition(version, kind, definitions), others)
+def _operator(version: str, kind: str, declared: Sequence[Operator]) -> Operator | None:
+    definitions = {name for operator in declared for name in operator.definitions}
+    return operators.of(groups.definition(version, kind, definitions), declared)
 
 
-def ask_operators(objects: Sequence[Object], others: Sequence[Operator]) -> Questions:
+def ask_operators(objects: Sequence[Object], declared: Sequence[Operator]) -> Questions:
     """Ask for all Deployments, where a kind needs an operator."""
-    return Questions(everywhere=frozenset({"Deployment"} if _operators(objects, others) else ()))
+    return Questions(everywhere=frozenset({"Deployment"} if _operators(objects, declared) else ()))
 
 
-def operated(objects: Sequence[Object], facts: Facts, others: Sequence[Operator]) -> Iterator[Finding]:
+def operated(objects: Sequence[Object], facts: Facts, declared: Sequence[Operator]) -> Iterator[Finding]:
     """Find the operator of each kind: there, with a pod that is ready, and new enough."""
-    for operator, kinds in _operators(objects, others).items():
+    for operator, kinds in _operators(objects, declared).items():
         served_kinds = [kind for version, kind in kinds if facts.serves(version)]
         if not served_kinds:
             continue  # what brings the kind brings the operator
@@ -90,10 +90,10 @@ def _custom(objects: Sequence[Object]) -> list[tuple[str, str]]:
     return sorted({kind for item in objects for kind in groups.custom(*type_of(item))})
 
 
-def _operators(objects: Sequence[Object], others: Sequence[Operator]) -> dict[Operator, list[tuple[str, str]]]:
+def _operators(objects: Sequence[Object], declared: Sequence[Operator]) -> dict[Operator, list[tuple[str, str]]]:
     """Return the operators that objects need, each with its kinds."""
     by_operator: dict[Operator, list[tuple[str, str]]] = {}
     for kind in _custom(objects):
-        if operator := _operator(*kind, others):
+        if operator := _operator(*kind, declared):
             by_operator.setdefault(operator, []).append(kind)
     return by_operator

@@ -42,10 +42,10 @@ def take(objects: Sequence[Object], facts: Facts) -> Iterator[Finding]:
     sets = demand.find(objects)
     nodes = facts.all("Node") if sets else ()
     for pod_set in sets:
-        asked = demand.requests(pod_set.pod)
+        requests = demand.requests(pod_set.pod)
         # Of an Argo template they are as its Workflow says.
         pod = {name: pod_set.pod.get(name) for name in ("nodeSelector", "affinity", "tolerations", "nodeName")}
-        reasons = Counter(_reason(pod, asked, node) for node in nodes)
+        reasons = Counter(_reason(pod, requests, node) for node in nodes)
         yield passed(_CHECK, pod_set.who) if None in reasons else _lack(pod_set.who, reasons)
 
 
@@ -58,15 +58,15 @@ def _lack(who: str, reasons: Counter[tuple[str, str] | None]) -> Finding:
     return warning(_CHECK, who, message, why=f"its pods stay Pending, unless nodes are added{helps}", fix=fix)
 
 
-def _reason(pod: Object, asked: Amounts, node: Object) -> tuple[str, str] | None:
+def _reason(pod: Object, requests: Amounts, node: Object) -> tuple[str, str] | None:
     """Return what keeps a node from taking a pod and is the hardest to change; None where it takes it."""
     whole = amounts(mapping(node.get("status")).get("allocatable"))
-    lacking = sorted(name for name, amount in asked.items() if whole.get(name, 0) < amount)
+    lacking = sorted(name for name, amount in requests.items() if whole.get(name, 0) < amount)
     is_admitted = selection.admits(pod, node) and pod.get("nodeName") in (None, name_of(node))
     of_node = (
         [] if is_admitted else _labels(pod),
         [name for name in lacking if not whole.get(name)],
-        [f"{name} ({number(name, asked[name])} asked for)" for name in lacking],
+        [f"{name} ({number(name, requests[name])} asked for)" for name in lacking],
         selection.intolerable(pod, node),
     )
     return next(((what, ", ".join(words)) for what, words in zip(_ORDER, of_node, strict=True) if words), None)

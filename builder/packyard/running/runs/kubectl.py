@@ -226,9 +226,9 @@ def _of_type(match: re.Match[str]) -> str:
 
 
 def _run(command: Sequence[str], data: bytes = b"") -> Done:
-    done: subprocess.CompletedProcess[bytes] = _start(subprocess.run, command, input=data, capture_output=True)
-    text = _LOG.sub("", done.stderr.decode("utf-8", "replace")).strip()
-    return Done(done.returncode, done.stdout, _WARNING.sub("", text).strip(), tuple(_WARNING.findall(text)))
+    process: subprocess.CompletedProcess[bytes] = _start(subprocess.run, command, input=data, capture_output=True)
+    text = _LOG.sub("", process.stderr.decode("utf-8", "replace")).strip()
+    return Done(process.returncode, process.stdout, _WARNING.sub("", text).strip(), tuple(_WARNING.findall(text)))
 
 
 def _start(call: Callable[..., T], command: Sequence[str], **how: Any) -> T:

@@ -133,7 +133,7 @@ def _is_unknown(kind: Kind, stderr: str) -> bool:
 
 def delete(kubectl: Kubectl, references: Iterable[Reference]) -> None:
     """Delete objects, if there are any, those that are gone already too; what they own goes in the background."""
-    gone = list(references)
+    targets = list(references)
     words = ("delete", "--filename=-", "--ignore-not-found", "--wait=false", "--output=name")
-    if gone:
-        kubectl.run(*words, data=names(gone))
+    if targets:
+        kubectl.run(*words, data=names(targets))

@@ -104,8 +104,8 @@ def _plan(
     number = before[-1].number + 1 if before else 1
     record = replace(drafted, number=number, objects=tuple(recorded)).of(list(recorded.values()))
     try:
-        asked = [item for reference, item in applied.items() if reference not in unseen]
-        applying.apply(kubectl, drafted.run, [*asked, record.to_object()], force=force, is_trial=True)
+        visible = [item for reference, item in applied.items() if reference not in unseen]
+        applying.apply(kubectl, drafted.run, [*visible, record.to_object()], force=force, is_trial=True)
     except InputError as error:
         if any(_FIXED.search(problem.message) for problem in error.problems):
             last = Problem(error.problems[-1].message, hint=f"what is there stays as it is; {anew}")
@@ -147,8 +147,8 @@ def carry_out(kubectl: Kubectl, planned: Plan, done: Done = lambda _: None) -> S
 
 def difference(kubectl: Kubectl, planned: Plan) -> bytes:
     """Return as a unified diff what carrying out a plan would change on the cluster, but for what is unseen."""
-    asked = [item for reference, item in planned.objects.items() if reference not in planned.unseen]
-    return applying.difference(kubectl, planned.record.run, asked, force=planned.force) if asked else b""
+    visible = [item for reference, item in planned.objects.items() if reference not in planned.unseen]
+    return applying.difference(kubectl, planned.record.run, visible, force=planned.force) if visible else b""
 
 
 def _now() -> str:
@@ -174,8 +174,8 @@ def _taken(
         labels = labels_of(item)
         run, namespace = text(labels.get(LABEL)), text(labels.get(runs.NAMESPACE))
         if is_ending(item):
-            held = f", and held by its finalizer {', '.join(names)}" if (names := finalizers(item)) else ""
-            yield Problem(f"{reference} is being deleted{held}", hint="try again in a moment")
+            finalizer = f", and held by its finalizer {', '.join(names)}" if (names := finalizers(item)) else ""
+            yield Problem(f"{reference} is being deleted{finalizer}", hint="try again in a moment")
         elif reference in own or reference.group_kind in LASTING:
             continue
         elif run:
@@ -197,5 +197,5 @@ def _plain(objects: Mapping[Reference, Object]) -> Iterator[Problem]:
 
 def _work(item: Mapping[str, Any]) -> Object:
     """Return what pods are made of, or read: all but names, labels and whether something is suspended."""
-    kept = {key: value for key, value in item.items() if key not in ("metadata", "suspend")}
-    return {key: _work(mapping(value)) if key in ("spec", "runPolicy") else value for key, value in kept.items()}
+    work = {key: value for key, value in item.items() if key not in ("metadata", "suspend")}
+    return {key: _work(mapping(value)) if key in ("spec", "runPolicy") else value for key, value in work.items()}

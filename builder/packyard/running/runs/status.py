@@ -170,8 +170,8 @@ class _Run:
                 yield self._of_pods(workload)
                 yield from (outcome.of_object(item)[1] for item in workload.items)
         for item in (item for workload in self.workloads for item in workload.items if is_ending(item)):
-            held = ", ".join(finalizers(item))
-            yield f"{_named(item)} is being deleted" + (f", and held by its finalizer {held}" if held else "")
+            holders = ", ".join(finalizers(item))
+            yield f"{_named(item)} is being deleted" + (f", and held by its finalizer {holders}" if holders else "")
         if missing:
             names = ", ".join(map(str, missing))
             once = any(reference.group_kind in RUN_ONCE for reference in missing)
@@ -201,13 +201,13 @@ class _Run:
         if not troubles:
             return ""
         first, why = troubles[0]
-        others = sum(text == why and pod.role == first.role for pod, text in troubles) - 1
+        more = sum(text == why and pod.role == first.role for pod, text in troubles) - 1
         words = _shortened(trouble.last_words(first.item))
         left = f": {words}" if words else ""
         roles = {role.name: role for workload in self.workloads for role in workload.roles}
         if roles[first.role].wanted > 1:
-            return f"{first.role} {first.index}: {why}" + (f" (and {others} more like it)" if others else "") + left
-        tried = f" ({others + 1} times)" if others else ""
+            return f"{first.role} {first.index}: {why}" + (f" (and {more} more like it)" if more else "") + left
+        tried = f" ({more + 1} times)" if more else ""
         return f"{first.role}: {why}{tried}{left}" if len(roles) > 1 else f"{why}{tried}{left}"
 
 
@@ -228,8 +228,8 @@ def _reason(pod: PodStatus, around: Surroundings) -> str:
 def _of_creation(workload: Workload, around: Surroundings) -> str:
     """Return why pods are not made: a condition of their owner, or the last warning about it or what it makes."""
     failure, name = condition(workload.item, "ReplicaFailure"), name_of(workload.item)
-    said = text(failure.get("message")) if failure.get("status") == "True" else ""
-    message = said or look.warned(
+    refusal = text(failure.get("message")) if failure.get("status") == "True" else ""
+    message = refusal or look.warned(
         around.warnings, trouble.REFUSING, lambda about: f"{about[1]}-".startswith(f"{name}-")
     )
     return trouble.of_creation(message) if message else ""
