@@ -120,17 +120,18 @@ class Gathering:
             self.gather(resource, below)
             _add(objects, below)
         generated = (
-            SourceObject(made.root, made.stem, made, part if made.is_hashed else None) for made in part.generated
+            SourceObject(config.root, config.stem, config, part if config.is_hashed else None)
+            for config in part.generated
         )
         _add(objects, generated)  # before the components, as kustomize since 5.1.1
         count = sum(self.gather(component, objects) for component in part.components)
         changed: set[int] = set()
         for change in part.patches:
-            reached = self._apply(change, objects)
+            targets = self._apply(change, objects)
             if patch.deletes(change.document.root):
-                objects[:] = [item for item in objects if not any(item is source for source in reached)]
-            changed.update(map(id, reached))
-            self.idle.append({change.key: not reached})
+                objects[:] = [item for item in objects if not any(item is source for source in targets)]
+            changed.update(map(id, targets))
+            self.idle.append({change.key: not targets})
         changed.update(map(id, self._patch_pods(part, objects)))
         for replaced in part.replacements:
             self._replace(replaced, objects)
@@ -157,14 +158,14 @@ class Gathering:
     def _patch_pods(self, part: Part, objects: Sequence[SourceObject]) -> Iterator[SourceObject]:
         """Patch pods, as no kustomization says it by itself, and yield the objects that this changed."""
         for pod_patch in part.pods:
-            reached = dict.fromkeys(pod_patch.keys, True)
+            idle = dict.fromkeys(pod_patch.keys, True)
             for item in objects:
                 outcome = None if item.is_local else pod_patch.operations(item.root, item.identity)
                 if outcome:
                     item.operate(outcome[0])
-                    reached |= dict.fromkeys(outcome[1], False)
+                    idle |= dict.fromkeys(outcome[1], False)
                     yield item
-            self.idle.append(reached)
+            self.idle.append(idle)
 
     def _replace(self, rule: Replacement, objects: Sequence[SourceObject]) -> None:
         value = replacement.find_source(rule, [item.root for item in objects])

@@ -36,15 +36,15 @@ class _Sharing:
         assert isinstance(tree, MappingNode)
         self.tree = tree
 
-    def _count(self, node: Node, seen: set[_Memory]) -> None:
+    def _count(self, node: Node, counted: set[_Memory]) -> None:
         memory = self._memory(node)
         if memory is not None:
-            if memory in seen:
+            if memory in counted:
                 self._repeated[memory] += 1
                 return
-            seen.add(memory)
+            counted.add(memory)
         for part in node.children if isinstance(node, Collection) else ():
-            self._count(part.value, seen)
+            self._count(part.value, counted)
 
     def _copy(self, node: Node) -> Node:
         memory = self._memory(node)

@@ -95,9 +95,9 @@ class _Build(Gathering):
 
 
 def _check_identities(items: Sequence[Object], complaint: str) -> None:
-    seen: dict[Identity, Object] = {}
+    by_identity: dict[Identity, Object] = {}
     for item in items:
-        first = seen.setdefault(selector.effective(item.identity), item)
+        first = by_identity.setdefault(selector.effective(item.identity), item)
         if first is not item:
             place = f"{first.file}:{first.line}"
             raise InputError(item.problem(f"{item.kind} {item.name!r} {complaint}", f"also at {place}"))

@@ -126,9 +126,9 @@ class _Place:
         for position, step in enumerate(above):
             child = self._child(parent, step)
             if child is None or not isinstance(child.value, Collection):
-                reached = "/" + "/".join(above[: position + 1])
+                missing = "/" + "/".join(above[: position + 1])
                 raise MisfitError(
-                    place.problem(f"path {pointer} does not exist: there is no list or mapping at {reached}")
+                    place.problem(f"path {pointer} does not exist: there is no list or mapping at {missing}")
                 )
             parent = child.value
         self.parent = parent
@@ -318,17 +318,17 @@ class _Merge:
 
     def _items(self, old: SequenceNode, new: SequenceNode, keys: list[str], path: tuple[Step, ...]) -> None:
         known = self._elements(old, keys, path)
-        said = self._elements(new, keys, path)
-        self._refuse_partial(new, keys, (*known, *said))
-        stays = len(keys) > 1 and any(texts[-1] for texts in (*known, *said))
+        updates = self._elements(new, keys, path)
+        self._refuse_partial(new, keys, (*known, *updates))
+        stays = len(keys) > 1 and any(texts[-1] for texts in (*known, *updates))
         front: list[Item] = []
-        gone: list[Item] = []
-        for texts, item in said.items():
+        removed: list[Item] = []
+        for texts, item in updates.items():
             present = known.get(texts)
             if deletes(item.value) and stays and not texts[-1]:
                 raise _partial(item.value, texts[0], keys)  # kustomize 5 does not find it
             if deletes(item.value):
-                gone += [present] if present else []
+                removed += [present] if present else []
             elif present is None and path[-1] in _CONTAINERS and _is_directed(item.value):
                 raise InputError(no_container(self.root, item.value, [name for name, *_ in known]))
             elif present is None:
@@ -337,7 +337,7 @@ class _Merge:
                 if isinstance(present.value, MappingNode) and isinstance(item.value, MappingNode):
                     self.mapping(present.value, item.value, (*path, 0))
                 front += [] if stays else [present]
-        old.children = [*front, *(item for item in old.items if not any(item is moved for moved in (*front, *gone)))]
+        old.children = [*front, *(item for item in old.items if not any(item is moved for moved in (*front, *removed)))]
 
 
 def _partial(node: Node, first: str, keys: list[str]) -> BeyondError:

@@ -61,7 +61,7 @@ class Reader:
         if size > MAX_PARTS:
             fields.fault(fields.node, "", f"is made of more than {MAX_PARTS} kustomizations")
         find = partial(self._find, folder)
-        made = [generator.read(fields, node, find) for node in fields.items("configMapGenerator")]
+        generated = [generator.read(fields, node, find) for node in fields.items("configMapGenerator")]
         named = [self.file(fields, node, "configurations", folder) for node in fields.items("configurations")]
         patches = [self.patch(fields, node, file) for node in fields.items("patches")]
         part = Part(
@@ -69,7 +69,7 @@ class Reader:
             files=tuple(own),
             resources=tuple(resources),
             components=tuple(components),
-            generated=tuple(filter(None, made)),
+            generated=tuple(filter(None, generated)),
             configurations=tuple(sources.resolve(path) for path in named if path),
             patches=tuple(filter(None, patches)),
             size=size,

@@ -95,9 +95,9 @@ def near(target: Mapping[str, str], roots: Iterable[MappingNode]) -> tuple[list[
     return chosen, ""
 
 
-def there_is(text: str, others: Iterable[str]) -> str:
+def there_is(text: str, names: Iterable[str]) -> str:
     """Return the hint what a text may mean that is none of others."""
-    listed = sorted({*others} - {""})
+    listed = sorted({*names} - {""})
     return suggest(text, listed) or (
         f"there is {', '.join(listed)}" if 0 < len(listed) < _MOST else "correct it, or remove the patch"
     )

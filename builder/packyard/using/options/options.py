@@ -102,10 +102,10 @@ class Options:
         """
         files = list(dict.fromkeys(file for name in on for file in self._needed(name)))
         staying = {file for name in self.enabled.keys() - off for file in self._needed(name)}
-        gone = {file for name in self.enabled.keys() & off for file in self._needed(name)}.difference(files, staying)
+        leaving = {file for name in self.enabled.keys() & off for file in self._needed(name)}.difference(files, staying)
         present = _texts(listed(self._root, _RESOURCES))
         edits = self._edited(_COMPONENTS, [f"{self.line}/{name}" for name in on], lambda line: self._named(line) in off)
-        edits += self._edited(_RESOURCES, [file for file in files if file not in present], gone.__contains__)
+        edits += self._edited(_RESOURCES, [file for file in files if file not in present], leaving.__contains__)
         changed = apply_to_file(self.data, self._document.source, edits, [self._document])
         return self.data if changed is None else changed
 

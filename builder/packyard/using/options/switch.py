@@ -108,8 +108,8 @@ def enabled(directory: Path, names: Sequence[str], trial: Trial) -> Switched:
 
 
 def _disabled(directory: Path, names: Sequence[str]) -> Switched:
-    here, absent, gone = _find(directory, names)
-    return Switched(here.file, here.data, here.switched((), gone), gone, absent)
+    here, absent, present = _find(directory, names)
+    return Switched(here.file, here.data, here.switched((), present), present, absent)
 
 
 def states(directory: Path, trial: Trial) -> list[OptionState]:
@@ -173,7 +173,7 @@ def _check(directory: Path, here: Options, trial: Trial) -> None:
 def _try(directory: Path, here: Options, names: Sequence[str], trial: Trial) -> None:
     """Refuse options that do not apply, do nothing, or exclude one that is enabled."""
     try:
-        reached = trial(here.switched(names))
+        effects = trial(here.switched(names))
     except BeyondError:
         raise
     except InputError as error:
@@ -181,7 +181,7 @@ def _try(directory: Path, here: Options, names: Sequence[str], trial: Trial) -> 
         for place, name in enumerate(names):
             _explain(directory, here, name, names[:place], trial)
         raise error from None
-    idle = [name for name in names if not reached.get(f"{here.real}/{name}")]
+    idle = [name for name in names if not effects.get(f"{here.real}/{name}")]
     refuse(
         Problem(f"option {name!r} changes nothing in {directory}", file=here.option_file(name), hint="it is for others")
         for name in idle

@@ -143,7 +143,7 @@ def chosen(directory: Path, command: str, rest: Sequence[str] = (), *, all_by: s
     """
     if not directory.is_dir() or (is_one(directory) and not all_by):
         return directory
-    found = [] if is_one(directory) else below(directory) if all_by else list(folders.use_cases(directory))
-    if len(found) == 1 and (not all_by or any(map(Tree(Path(found[0])).has, (KRMFILE, KPTFILE)))):
-        return Path(os.path.normpath(found[0]))
+    cases = [] if is_one(directory) else below(directory) if all_by else list(folders.use_cases(directory))
+    if len(cases) == 1 and (not all_by or any(map(Tree(Path(cases[0])).has, (KRMFILE, KPTFILE)))):
+        return Path(os.path.normpath(cases[0]))
     raise refusal(directory, command, rest, all_by=all_by)

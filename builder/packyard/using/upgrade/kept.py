@@ -128,8 +128,8 @@ def _package(files: Files, where: str) -> PackageFiles:
     """Return the package of a directory: its Krmfile, and the resource files below that no other package has."""
     prefix = join(where, "")
     below = [path.removeprefix(prefix) for path in sorted(files) if path.startswith(prefix)]
-    others = tuple(join(dirname(path), "") for path in below if basename(path) == KRMFILE and path != KRMFILE)
-    resources = (path for path in below if path.endswith(_RESOURCES) and not path.startswith(others))
+    nested = tuple(join(dirname(path), "") for path in below if basename(path) == KRMFILE and path != KRMFILE)
+    resources = (path for path in below if path.endswith(_RESOURCES) and not path.startswith(nested))
     return PackageFiles(files[prefix + KRMFILE], {path: files[prefix + path] for path in resources}, prefix)
 
 
