@@ -33,10 +33,10 @@ def fix(findings: Iterable[Finding], folder: Path, log: StepLog) -> list[Finding
     files, fixed = dict[str, bytes | None](), list[Finding]()
     with tree.locked(log):
         for path, of_file in by_file.items():
-            new, gone = _fix(tree.read(path), of_file[0].file, of_file)
-            if gone:
+            new, solved = _fix(tree.read(path), of_file[0].file, of_file)
+            if solved:
                 files[path] = new
-                fixed += gone
+                fixed += solved
         tree.write(files)
     return fixed
 
@@ -61,8 +61,8 @@ def _fix(data: bytes, name: str, findings: Sequence[Finding]) -> tuple[bytes, li
     return apply_to_file(data, source, edits, documents) or data, fixed
 
 
-def _overlap(edits: Iterable[Edit], others: Sequence[Edit]) -> bool:
-    return any(edit.start < earlier.end and earlier.start < edit.end for edit in edits for earlier in others)
+def _overlap(edits: Iterable[Edit], before: Sequence[Edit]) -> bool:
+    return any(edit.start < earlier.end and earlier.start < edit.end for edit in edits for earlier in before)
 
 
 def _edits(document: Document, finding: Finding) -> Iterator[Edit]:
@@ -77,8 +77,8 @@ def _edits(document: Document, finding: Finding) -> Iterator[Edit]:
         if isinstance(node, Scalar) and finding.fix != REMOVE and source.locate(node.start) == _place(finding):
             yield from _quoted(node, finding.fix)
         elif isinstance(node, MappingNode) and finding.fix == REMOVE and len(node.entries) > 1:
-            gone = [entry.name for entry in node.entries if source.locate(entry.start) == _place(finding)]
-            yield from remove(node, gone)
+            names = [entry.name for entry in node.entries if source.locate(entry.start) == _place(finding)]
+            yield from remove(node, names)
 
 
 def _of_comment(source: Source, comment: Comment, finding: Finding) -> Iterator[Edit]:

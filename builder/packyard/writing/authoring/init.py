@@ -59,29 +59,29 @@ def files(name: str, prefix: str, license_id: str) -> dict[str, bytes]:
 
 def more(kinds: Iterable[str]) -> dict[str, bytes]:
     """Return the files of some of `MORE`."""
-    made: dict[str, bytes] = {}
+    contents: dict[str, bytes] = {}
     for kind in kinds:
         if kind in _RECIPES:
             path, recipe = _RECIPES[kind]
-            made[path] = regular.read(library.carried_dir() / recipe)
+            contents[path] = regular.read(library.carried_dir() / recipe)
             continue
-        made |= {f".schemas/{name}.json": schemas.read(name) for name in schemas.NAMES}
+        contents |= {f".schemas/{name}.json": schemas.read(name) for name in schemas.NAMES}
         settings = {"yaml.schemas": {f".schemas/{name}.json": pattern for name, pattern in _SCHEMAS.items()}}
-        made[".vscode/settings.json"] = f"{json.dumps(settings, indent=2)}\n".encode()
-    return made
+        contents[".vscode/settings.json"] = f"{json.dumps(settings, indent=2)}\n".encode()
+    return contents
 
 
-def write(folder: Path, made: Mapping[str, bytes]) -> list[Path]:
+def write(folder: Path, contents: Mapping[str, bytes]) -> list[Path]:
     """Write the files into a folder, all or none; a licence that is there already stays, any other file is refused."""
-    linked = [str(folder / path) for path in made if paths.outside(folder, folder / path)]
+    linked = [str(folder / path) for path in contents if paths.outside(folder, folder / path)]
     refuse(Problem(f"is a link that leads outside of {folder}", file=file) for file in linked)
-    made = {path: data for path, data in made.items() if path != LICENSE or not os.path.lexists(folder / path)}
-    existing = [path for path in made if os.path.lexists(folder / path)]
+    contents = {path: data for path, data in contents.items() if path != LICENSE or not os.path.lexists(folder / path)}
+    existing = [path for path in contents if os.path.lexists(folder / path)]
     if existing:
         hint = "choose another folder, or move them away"
         raise ConflictError(*(Problem("exists already", file=str(folder / path), hint=hint) for path in existing))
     regular.make_folder(folder)
     tree = Tree(folder)
     with tree.locked(below=False):
-        tree.write(made)
-    return [folder / path for path in made]
+        tree.write(contents)
+    return [folder / path for path in contents]

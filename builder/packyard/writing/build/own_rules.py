@@ -65,11 +65,11 @@ def _rule(name: str, fields: Fields) -> Rule | None:
     fields.done()
     if fields.problems or not values:
         return None
-    made = rule(name, "Rules of this workspace", rows=values, severity=severity, example=example, **texts)
+    own_rule = rule(name, "Rules of this workspace", rows=values, severity=severity, example=example, **texts)
     for mark, wanted in (("-", True), ("+", False)) if example else ():
-        if any(finding.rule == name for finding in _found(made, mark)) is not wanted:
+        if any(finding.rule == name for finding in _found(own_rule, mark)) is not wanted:
             fields.fault(fields.node, "example", "does not have the fault" if wanted else "has the fault still")
-    return made
+    return own_rule
 
 
 def _is_row(fields: Fields) -> bool:
@@ -85,6 +85,6 @@ def _is_row(fields: Fields) -> bool:
     return not fields.problems
 
 
-def _found(made: Rule, mark: str) -> Iterator[Finding]:
-    files = {path: text.encode() for path, text in made.files(mark).items()}
-    return rows.check(Applied(parse(PackageFiles(EMPTY, files))), [made])
+def _found(own_rule: Rule, mark: str) -> Iterator[Finding]:
+    files = {path: text.encode() for path, text in own_rule.files(mark).items()}
+    return rows.check(Applied(parse(PackageFiles(EMPTY, files))), [own_rule])

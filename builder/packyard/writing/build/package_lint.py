@@ -123,7 +123,7 @@ def _judged(here: Workspace, composed: ComposedPackage) -> tuple[list[Parsed], l
     tried = partial(with_option.find, defined=of_options.definitions, judges=judges, known=findings)
     with_options: list[Finding] = []
     for case in used:
-        told = {item.rule for item in findings if item.file.startswith(case.where)}
+        rules = {item.rule for item in findings if item.file.startswith(case.where)}
         for option in options:
             file, begins = f"{case.where}{kustomization.FILE}", f"with the option {option.name}, "
             items = [*tried(case, option)]
@@ -132,7 +132,7 @@ def _judged(here: Workspace, composed: ComposedPackage) -> tuple[list[Parsed], l
                 message = begins + item.message.removeprefix(begins)
                 if not item.file.startswith(_CARRIED):
                     with_options.append(item)
-                elif item.rule not in told:  # its author cannot change the option
+                elif item.rule not in rules:  # its author cannot change the option
                     with_options.append(replace(item, file=file, line=1, column=0, message=message, fix=""))
     return parsed, [*findings, *with_options]
 
@@ -157,18 +157,18 @@ def _to_sources(here: Workspace, composed: ComposedPackage, findings: Iterable[F
     for item in findings:
         below, place = item.file.removeprefix(prefix), None
         if below != item.file:
-            given = traced.value_place(below, item.line) if item.rule in _OF_VALUES else None
-            place = given or traced.at(below, item.line, item.column)
+            of_value = traced.value_place(below, item.line) if item.rule in _OF_VALUES else None
+            place = of_value or traced.at(below, item.line, item.column)
         if place and place.file.startswith(_CARRIED) and item.rule == "server-refuses":
             place = _own_place(traced, below, item.line, composed.files[below]) or place
-        if place and place.file.startswith(_CARRIED) and (made := traced.use_case(below)[0]):
+        if place and place.file.startswith(_CARRIED) and (case := traced.use_case(below)[0]):
             if not exception.apply([replace(item, **asdict(place))], {place.file: here.sources.read(place.file)}, ()):
                 continue  # its author allows it
-            is_idle = item.rule == "volume-never-mounted" and made.use_case.storage == silence.NO_STORAGE
+            is_idle = item.rule == "volume-never-mounted" and case.use_case.storage == silence.NO_STORAGE
             if is_idle or (place, item.rule, item.message) in carried:  # as in the first use case that took it in
                 continue
             carried.add((place, item.rule, item.message))
-            item, place = silence.carried(item, made.use_case), Place(composed.package.file, made.use_case.line, 0)
+            item, place = silence.carried(item, case.use_case), Place(composed.package.file, case.use_case.line, 0)
         # What is removed from a patch would bring back what it replaced.
         is_patch = item.fix == REMOVE and place and not place.file.startswith(here.sources.shown("bases"))
         shown, fix = f"{item.file}:{item.line}", "" if is_patch else item.fix

@@ -102,9 +102,9 @@ class _Places:
 
     def of(self, paths: Collection[str], among: Collection[str] = ()) -> tuple[str, ...]:
         """Return paths, sorted; in the place of all storages of a use case that are ``among`` some stands its name."""
-        others = {path.rpartition("/")[0] for path in among or self.all if path not in paths}
+        folders = {path.rpartition("/")[0] for path in among or self.all if path not in paths}
         above = {path: path.rpartition("/")[0] for path in paths}
-        return tuple(sorted({path if above[path] in ("", *others) else above[path] for path in paths}))
+        return tuple(sorted({path if above[path] in ("", *folders) else above[path] for path in paths}))
 
     def beside_main(self, paths: Collection[str]) -> dict[str, object]:
         """Return ``places``, none where all main use cases are among them, and whether they are of ``serves`` alone."""

@@ -41,9 +41,9 @@ def check(
 ) -> Iterator[Finding]:
     """Find what use cases of a package do not say, or what is not heeded of what their parts say."""
     package, sources = composed.package, here.sources
-    for made, of_case in zip(composed.use_cases, parsed, strict=False):  # the last is that of the options
-        if not made.description:
-            use_case = made.use_case
+    for member, of_case in zip(composed.use_cases, parsed, strict=False):  # the last is that of the options
+        if not member.description:
+            use_case = member.use_case
             message = f"useCases.{use_case.name}: nothing says what this use case is for"
             hint = f"write `description:` here, or begin the kustomization of the base {use_case.base} with a comment"
             yield finding("no-description", Problem(message, file=package.file, line=use_case.line, hint=hint))
@@ -83,8 +83,8 @@ def _names(parsed: Parsed) -> Iterator[Finding]:
 
 def _parts(here: Workspace, composed: ComposedPackage) -> Iterator[Finding]:
     """Find values of parts that a library's Krmfile replaces, or of a patch that any does, and comments of kpt."""
-    for made in composed.use_cases:
-        case, words = made.use_case, made.words
+    for member in composed.use_cases:
+        case, words = member.use_case, member.words
         unset = {name: word for name, word in words.defined.items() if _is_unset(words, name)}
         shared = {name: word for name, word in unset.items() if words.layers[name] < 0}
         for part in (part for path in case.parts for part in parts.of(here, path).parts()):
@@ -93,31 +93,31 @@ def _parts(here: Workspace, composed: ComposedPackage) -> Iterator[Finding]:
             yield from _written(here, part, words, shared | beside, "or an entry in a Krmfile beside it")
         own = Part("", patches=case.patches, pods=case.pods)
         yield from _written(here, own, words, unset, where := f"for all use cases or below useCases.{case.name}")
-        yield from _taken(here, made, where)
+        yield from _taken(here, member, where)
 
 
-def _taken(here: Workspace, made: Composed, where: str) -> Iterator[Finding]:
+def _taken(here: Workspace, case: Composed, where: str) -> Iterator[Finding]:
     """Find values of a use case's patches without which a setter would set something there."""
-    patched = {item.identity: item.root for item in made.sources}
-    for item in begun(here.sources, [parts.of(here, path) for path in made.use_case.parts])[0]:
+    patched = {item.identity: item.root for item in case.sources}
+    for item in begun(here.sources, [parts.of(here, path) for path in case.use_case.parts])[0]:
         root = patched.get(item.identity, item.root)
         for binding in fields.find_below(item.root) if root is not item.root else ():
             name, (_, node) = binding.reference.name, nearest(root, binding.path)
-            word = made.words.defined.get(name)  # what others share, or an overlay lends, need not be set here
-            is_own = word and made.words.layers[name] > 0 and "overlays/" not in word.place and not word.pattern
-            if is_own and name not in made.definitions.setters and isinstance(node, Scalar) and node.comment is None:
-                message = f"this replaces the setter {name}: it sets nothing in {made.use_case.path}"
+            word = case.words.defined.get(name)  # what others share, or an overlay lends, need not be set here
+            is_own = word and case.words.layers[name] > 0 and "overlays/" not in word.place and not word.pattern
+            if is_own and name not in case.definitions.setters and isinstance(node, Scalar) and node.comment is None:
+                message = f"this replaces the setter {name}: it sets nothing in {case.use_case.path}"
                 hint = f"write setters: {{{name}: {lexeme(node.value, flow=True)}}} in package.yaml, {where}"
                 yield finding("replaced-value", node.problem(message, hint))
 
 
 def _is_unset(words: Words, name: str) -> bool:
     """Say whether what a name ships is known, and has nothing of package.yaml in it."""
-    reached = named([name], words.pattern)
-    setters = [word.definition for word in map(words.defined.get, reached - {name}) if word]
+    reachable = named([name], words.pattern)
+    setters = [word.definition for word in map(words.defined.get, reachable - {name}) if word]
     are_known = not any(isinstance(setter, Setter) and setter.must_be_set for setter in setters)
     is_shipped = (words.is_used(name) and are_known) or not words.pattern(name)
-    return is_shipped and not reached & words.values.keys()
+    return is_shipped and not reachable & words.values.keys()
 
 
 def _shipped(words: Words, name: str) -> str:

@@ -103,8 +103,8 @@ def _as_conflict(file: Path) -> Iterator[None]:
     try:
         yield
     except PackyardError as error:
-        said = (Problem(f"is not what packyard built: {item}", file=str(file), hint=_HINT) for item in error.problems)
-        raise ConflictError(*said) from error
+        wrong = (Problem(f"is not what packyard built: {item}", file=str(file), hint=_HINT) for item in error.problems)
+        raise ConflictError(*wrong) from error
 
 
 def _manifest(tree_dir: Path) -> bytes:

@@ -66,9 +66,9 @@ def _idle(here: Workspace, linted: Sequence[Linted]) -> Iterator[Problem]:
         message = "changes nothing in any use case of the workspace"
         yield Problem(message, file=file, line=1, hint="fix its targets, or remove it")
     joined = idle.join(package.idle for package in linted)
-    others = {patch: nothing for patch, nothing in joined.items()
+    patches = {patch: nothing for patch, nothing in joined.items()
               if is_own(patch[0]) and dirname(patch[0]) not in folders}  # fmt: skip
-    yield from idle.problems(others, "any use case of the workspace", here.sources)
+    yield from idle.problems(patches, "any use case of the workspace", here.sources)
 
 
 def _without_package(here: Workspace) -> Iterator[Finding]:
@@ -126,8 +126,8 @@ def _as_written(here: Workspace, names: set[str], *, is_whole: bool) -> Iterator
     dead = [finding for finding in findings if finding.rule == "unused-definition"]
     if dead:
         folders = ["packages", *(f"{root}{kind}" for root in here.roots for kind in ("bases", "overlays"))]
-        others = krmfile | {path: data for folder in folders for path, data in _files_below(sources, folder)}
-        words = {word for path, data in others.items() if path not in files for word in written.words(data)}
+        users = krmfile | {path: data for folder in folders for path, data in _files_below(sources, folder)}
+        words = {word for path, data in users.items() if path not in files for word in written.words(data)}
         dead = [finding for finding in dead if finding.message.split()[-1] in words]
     yield from (replace(finding, file=sources.shown(finding.file)) for finding in findings if finding not in dead)
 

@@ -32,7 +32,7 @@ def check(parsed: Parsed) -> Iterator[Finding]:
 def _references(root: MappingNode) -> Iterator[tuple[MappingNode, str, Node | None]]:
     """Yield what names a Service, with the number or the name of its port, and which field of a port that is."""
     if is_kind(root, NETWORKING, "Ingress"):
-        for service in (held for node in walk(root.get("spec")) if (held := node.mapping("service"))):
+        for service in filter(None, (node.mapping("service") for node in walk(root.get("spec")))):
             name = service.find("port", "name")
             yield service, "name" if name else "port", name or service.find("port", "number")
     elif kind_of(root)[0] == GATEWAY:

@@ -162,8 +162,8 @@ class _Builder:
     def _follow(self, folder: str, root: MappingNode, objects: list[SourceObject], depth: int) -> None:
         own = objects if root.text("kind") == "Component" else []
         self.generated += (generated := [*generators.objects(root)])
-        self.made += (made := [SourceObject(item, "") for item in generated])
-        own += made
+        self.made += (sources := [SourceObject(item, "") for item in generated])
+        own += sources
         for part in self.tree.parts(folder):
             self._gather(part, own, depth + 1)
         is_known = kustomization.has_lists(root) and all(entry.name in _FOLLOWED for entry in root.entries)

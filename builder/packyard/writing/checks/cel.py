@@ -41,10 +41,10 @@ class Evaluator:
         self._fatal = set[str]()
         self._lock = Lock()
 
-    def ask(self, asked: Sequence[tuple[str, Mapping[str, object]]]) -> list[object]:
+    def ask(self, questions: Sequence[tuple[str, Mapping[str, object]]]) -> list[object]:
         """Return the value of each expression with the values of its variables, or `NoAnswer`."""
-        requests = [json.dumps([expression, values]) for expression, values in asked]
-        expressions = dict(zip(requests, (expression for expression, _ in asked), strict=True))
+        requests = [json.dumps([expression, values]) for expression, values in questions]
+        expressions = dict(zip(requests, (expression for expression, _ in questions), strict=True))
         with self._lock:
             while remaining := [name for name in expressions if self._may_ask(name, expressions[name])]:
                 answers = self._answers(remaining)

@@ -102,7 +102,7 @@ def _host_paths(root: MappingNode, pod: Pod[MappingNode], parsed: Parsed) -> Ite
     if not is_kind(root, APPS, "Deployment", "ReplicaSet", "StatefulSet") and not is_kind(root, BATCH, "Job"):
         return
     for volume in pod.volumes if _count(root, parsed) else ():
-        held = volume.mapping("hostPath")
-        if held and held.text("type") not in ("Directory", "File") and (entry := held.entry("path")):
+        host_path = volume.mapping("hostPath")
+        if host_path and host_path.text("type") not in ("Directory", "File") and (entry := host_path.entry("path")):
             message = "there are several pods, and each sees the directory of the node that it happens to run on"
             yield breach("host-path-of-many", entry, message, "use a claim")

@@ -52,14 +52,14 @@ class _Reader:
         return value
 
     def _fields(self, schema: Schema, value: dict[str, object], path: Path) -> Iterator[tuple[str, object]]:
-        fields, others = mapping(schema.get("properties")), mapping(schema.get("additionalProperties"))
+        fields, additional = mapping(schema.get("properties")), mapping(schema.get("additionalProperties"))
         defaults = {name: inner["default"] for name in fields if "default" in (inner := self._resolved(fields[name]))}
-        given = {name: member for name, member in value.items() if member is not None}
-        for name, member in {**defaults, **given}.items():
-            seen = self.read(mapping(fields.get(name, others)), member, (*path, name))
-            yield name, seen
+        members = {name: member for name, member in value.items() if member is not None}
+        for name, member in {**defaults, **members}.items():
+            reading = self.read(mapping(fields.get(name, additional)), member, (*path, name))
+            yield name, reading
             if name in fields and name in _RESERVED:
-                yield f"__{name}__", seen
+                yield f"__{name}__", reading
 
     def _resolved(self, schema: Schema) -> Schema:
         reference = schema.get("$ref")

@@ -76,8 +76,8 @@ class _Opened:
         self.copies = {root for root in roots.values() if regular.is_file(f"{root}/{manifest.FILE}")}
         self.shipped = {folder: False if roots[folder] in self.copies else None for folder in self.packages}
         # Where one cannot be read, pages may speak of setters that it has.
-        own = self.parsed.items() if all(each.krmfile for each in self.parsed.values()) else ()
-        setters = {folder: each.definitions.setters for folder, each in own if each.definitions.setters}
+        own = self.parsed.items() if all(parsed.krmfile for parsed in self.parsed.values()) else ()
+        setters = {folder: parsed.definitions.setters for folder, parsed in own if parsed.definitions.setters}
         self.contents = Folder(files, setters)
 
     @property
@@ -130,14 +130,14 @@ def lint(tree: Tree, *, judges: Sequence[Judge]) -> Linted:
 def _of_packages(opened: _Opened, judges: Sequence[Judge]) -> list[Finding]:
     """Return what is wrong with each package; what is in the folder of one is not told again of the whole."""
     findings: list[Finding] = []
-    others = tuple(f"{opened.tree.prefix}{folder}/" for folder in opened.packages if folder)
+    below = tuple(f"{opened.tree.prefix}{folder}/" for folder in opened.packages if folder)
     for folder, package in opened.packages.items():
         parsed, shipped = opened.parsed[folder], opened.shipped[folder]
         built = find(package, parsed, shipped=shipped, judges=judges, exists=opened.exists)
         findings += (
             finding
             for finding in _with_templates(built, package, parsed)
-            if folder or not finding.file.startswith(others)
+            if folder or not finding.file.startswith(below)
         )
     return findings
 
@@ -157,8 +157,8 @@ def _with_definitions(judges: Sequence[Judge], parsed: Iterable[Parsed]) -> list
 
 def _packages(tree: Tree, files: Sequence[str]) -> Iterator[tuple[str, PackageFiles]]:
     """Yield the packages of a folder, and what belongs to none."""
-    held = any(posixpath.basename(file) in (KRMFILE, KPTFILE) for file in files)
-    packages = find_packages(tree, recursive=True, kpt=True) if held else []
+    has_krmfile = any(posixpath.basename(file) in (KRMFILE, KPTFILE) for file in files)
+    packages = find_packages(tree, recursive=True, kpt=True) if has_krmfile else []
     for folder in packages:
         yield folder, read_package(tree, folder)._replace(resources=read_resources(tree, folder))
     resources = {} if "" in packages else read_resources(tree, "")

@@ -17,9 +17,9 @@ _GENERATORS = {"ConfigMap": "configMapGenerator", "Secret": "secretGenerator"}
 def objects(root: MappingNode) -> Iterator[MappingNode]:
     """Yield what a kustomization generates; an object has no data where nobody knows its keys."""
     for kind, item in ((kind, item) for kind, key in _GENERATORS.items() for item in mappings(root.get(key))):
-        made = partial(make.mapping, item.source.name)
-        data = {} if item.get("env") or item.get("envs") else {"data": made(dict.fromkeys(_keys(item), ""))}
-        yield made({"apiVersion": "v1", "kind": kind, "metadata": made({"name": item.text("name")}), **data})
+        mapping = partial(make.mapping, item.source.name)
+        data = {} if item.get("env") or item.get("envs") else {"data": mapping(dict.fromkeys(_keys(item), ""))}
+        yield mapping({"apiVersion": "v1", "kind": kind, "metadata": mapping({"name": item.text("name")}), **data})
 
 
 def _keys(generator: MappingNode) -> Iterator[str]:

@@ -118,8 +118,8 @@ def _of_operator(item: AppliedObject, versions: Sequence[Judge]) -> Iterator[tup
         faults = faults or list(definition_rules.faults(judge, definition, item.value))
         if not faults:
             later = [] if judge.is_given else verdicts
-            gone = [(number, fault) for number, lost in later for fault in lost if fault.rule == "unknown-field"]
-            yield from ((number, replace(fault, is_slip=False)) for number, fault in gone)
+            unknown = [(number, fault) for number, lost in later for fault in lost if fault.rule == "unknown-field"]
+            yield from ((number, replace(fault, is_slip=False)) for number, fault in unknown)
             return
         verdicts.append((judge, faults))
     _, least = min(verdicts, key=lambda pair: len(pair[1]))

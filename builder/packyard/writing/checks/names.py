@@ -75,11 +75,11 @@ def _texts(node: Scalar, definition: Setter | Substitution | None, definitions: 
     if definition is None:
         yield node.value
         return
-    reached = [definitions.setters[name] for name in definitions.setters_of(definition)]
-    if not any(setter.must_be_set for setter in reached):
+    setters = [definitions.setters[name] for name in definitions.setters_of(definition)]
+    if not any(setter.must_be_set for setter in setters):
         yield node.value
-    examples = {setter.name: setter._replace(value=setter.example) for setter in reached if setter.example is not None}
-    if len(examples) < sum(setter.must_be_set for setter in reached) or not examples:
+    examples = {setter.name: setter._replace(value=setter.example) for setter in setters if setter.example is not None}
+    if len(examples) < sum(setter.must_be_set for setter in setters) or not examples:
         return
     yield definitions.with_setters(examples).expand(definition)
 

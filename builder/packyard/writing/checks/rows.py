@@ -101,9 +101,9 @@ def _cases(item: AppliedObject, index: _Index) -> Iterator[_Case]:
     for key, start, pod in starts:
         for steps, rule, row in index.get(key, ()):
             for path, place in _down(_at(item.value, start), start, steps):
-                given = place if isinstance(place, dict) else {}
+                fields = place if isinstance(place, dict) else {}
                 needed = (field for field in row.needs if not field.endswith("?"))
-                if all(given.get(field) not in (None, "", []) for field in needed) and not any(
+                if all(fields.get(field) not in (None, "", []) for field in needed) and not any(
                     later[: len(above)] == above
                     for above in ([(*path, field.rstrip("?")) for field in row.needs] or [path])
                     for later in item.later
@@ -129,8 +129,8 @@ def _down(value: object, path: Path, steps: Sequence[str]) -> Iterator[tuple[Pat
 def _finding(case: _Case, answer: object) -> Finding:
     row, root = case.row, case.judged.root
     texts = (row.field, row.message, row.hint)
-    asked = [case.asked(match) for text in texts for match in _PLACEHOLDER.findall(text)]
-    parts = iter(evaluator().ask(asked) if asked else ())
+    questions = [case.asked(match) for text in texts for match in _PLACEHOLDER.findall(text)]
+    parts = iter(evaluator().ask(questions) if questions else ())
     field, message, hint = (_PLACEHOLDER.sub(lambda _: _shown(next(parts)), text) for text in texts)
     _, holder = nearest(root, case.path)
     entry, node = nearest(root, (*case.path, *(field.split("/") if field else ())))

@@ -80,10 +80,10 @@ def _workload(root: MappingNode, parsed: Parsed) -> Iterator[Finding]:
 
 
 def parted(
-    node: Node, others: Iterable[Node | None], what: str, parsed: Parsed, this: str = "this one"
+    node: Node, labels: Iterable[Node | None], what: str, parsed: Parsed, this: str = "this one"
 ) -> Iterator[Finding]:
     """Find a text that a set changes, and with it none of the others that it has to be like, or the other way round."""
-    here, changed = parsed.changed_by(node), [parsed.changed_by(label) for label in others]
+    here, changed = parsed.changed_by(node), [parsed.changed_by(label) for label in labels]
     if here not in changed:
         message = f"{what} changes with {_listed(changed[0])}, and {this} with {_listed(here)}"
         yield breach("reference-left-behind", node, message, "give both the same comment")
@@ -157,8 +157,8 @@ def _ports(service: MappingNode, selector: MappingNode, parsed: Parsed) -> Itera
 
 def no_port(port: Scalar, known: set[str], message: str, *, severity: Severity = "warning") -> Finding:
     """Return the finding of a port that is none of those that are known."""
-    others = f"there is {', '.join(sorted(known))}" if known else "there is no port by a name"
-    return breach("no-such-port", port, message, suggest(port.value, known) or others, severity=severity)
+    ports = f"there is {', '.join(sorted(known))}" if known else "there is no port by a name"
+    return breach("no-such-port", port, message, suggest(port.value, known) or ports, severity=severity)
 
 
 def _is_operated(root: MappingNode, parsed: Parsed) -> bool:

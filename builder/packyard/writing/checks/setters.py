@@ -44,8 +44,8 @@ def check(parsed: Parsed, *, shipped: bool | None) -> Iterator[Finding]:
     for rule in rules:
         for name, problem in review_rule(rule, definitions.setters, shipped=bool(shipped)):
             yield finding(name, problem)
-    reached: set[str] = set()
-    fields = [finding for _, bound in parsed.bound for finding in _field(bound, definitions, reached)]
+    used: set[str] = set()
+    fields = [finding for _, bound in parsed.bound for finding in _field(bound, definitions, used)]
     yield from fields
     # What a broken comment stood for, or a file that is empty or cannot be read uses, must not be taken for dead.
     is_certain = not unbound and all(field.rule != "unresolved-comment" for field in fields)
@@ -59,7 +59,7 @@ def check(parsed: Parsed, *, shipped: bool | None) -> Iterator[Finding]:
         body = entry.value.mapping("x-k8s-cli", key.kind) if key else None
         if key is None or body is None:
             continue
-        if entry.name not in reached and is_whole:
+        if entry.name not in used and is_whole:
             hint = "bind a field to it, or remove it" if key.kind == "setter" else "remove it"
             message = f"no field uses {key.kind} {key.name}"
             yield breach("unused-definition", entry, message, hint, REMOVE * is_certain)
@@ -80,7 +80,7 @@ def rules_of(parsed: Parsed) -> tuple[list[Rule], list[Finding]]:
 # Fields and their comments.
 
 
-def _field(bound: Binding, definitions: Definitions, reached: set[str]) -> Iterator[Finding]:
+def _field(bound: Binding, definitions: Definitions, used: set[str]) -> Iterator[Finding]:
     source, reference = bound.node.source, bound.reference
     definition = definitions.resolve(reference)
     if definition is None:
@@ -96,7 +96,7 @@ def _field(bound: Binding, definitions: Definitions, reached: set[str]) -> Itera
         message = f"{definition.name} is {is_}, but its comment is on {on}: it has no effect here"
         yield breach("comment-does-not-fit", (source, bound.comment.start), message, "remove the comment", REMOVE)
         return
-    _reach(definition, definitions, reached)
+    _reach(definition, definitions, used)
     node = bound.node
     value = node.value if isinstance(node, Scalar) else [scalar.value for scalar in scalars(node)]
     wanted = expected(definition, definitions)
@@ -105,8 +105,8 @@ def _field(bound: Binding, definitions: Definitions, reached: set[str]) -> Itera
         yield breach("value-disagrees", bound.node, message, "fix the definition or the field")
 
 
-def _reach(definition: Setter | Substitution, definitions: Definitions, reached: set[str]) -> None:
-    """Add the keys of a definition to ``reached``, and of all that it is made of, or that its pattern names.
+def _reach(definition: Setter | Substitution, definitions: Definitions, used: set[str]) -> None:
+    """Add the keys of a definition to ``used``, and of all that it is made of, or that its pattern names.
 
     A part lists no markers, build does that.
     """
@@ -114,11 +114,11 @@ def _reach(definition: Setter | Substitution, definitions: Definitions, reached:
     while todo:
         current = todo.pop()
         key = (SETTER_PREFIX if isinstance(current, Setter) else SUBSTITUTION_PREFIX) + current.name
-        if key not in reached and isinstance(current, Substitution):
+        if key not in used and isinstance(current, Substitution):
             named = (DefinitionRef("", name) for name in _NAMED.findall(current.pattern))
             references = [*(reference for _, reference in current.markers if reference), *named]
             todo += filter(None, map(definitions.resolve, references))
-        reached.add(key)
+        used.add(key)
 
 
 def _unbound(parsed: Parsed) -> Iterator[Finding]:
@@ -187,8 +187,8 @@ def _crossed(entry: Entry, setter: Setter) -> Finding | None:
 
 def _refused(entry: Entry, body: MappingNode, setter: Setter) -> Iterator[Finding]:
     """Find a value, a default or an example that the definition itself rejects."""
-    held = {"value": body, "default": entry.value, "example": entry.value} if not setter.is_list else {}
-    for what, node in ((name, member.scalar(name)) for name, member in held.items()):
+    values = {"value": body, "default": entry.value, "example": entry.value} if not setter.is_list else {}
+    for what, node in ((name, member.scalar(name)) for name, member in values.items()):
         if node and (node.value or what == "example") and (fault := refusal(setter, [node.value])):
             message = f"the {what} of {setter.name} is rejected by its own definition: {fault}"
             yield breach("refused-value", node, message, "fix one of them")

@@ -57,10 +57,10 @@ def check(parsed: Parsed) -> Iterator[Finding]:
         volumes = {volume.text("name"): volume for volume in pod.volumes}
         listed = [item for container in pod.containers for item in mappings(container.get("env"))]
         for source, kind in _KEYS.items():
-            for held in (held for volume in pod.volumes if (held := volume.mapping(source))):
-                for item in mappings(held.get("items")):
-                    yield from _missing(item.scalar("key"), held, parsed, kind)
-            for reference in (held for item in listed if (held := item.mapping("valueFrom", source))):
+            for content in filter(None, (volume.mapping(source) for volume in pod.volumes)):
+                for item in mappings(content.get("items")):
+                    yield from _missing(item.scalar("key"), content, parsed, kind)
+            for reference in filter(None, (item.mapping("valueFrom", source) for item in listed)):
                 yield from _missing(reference.scalar("key"), reference, parsed, kind)
         for container in pod.containers:
             mounts = list(_mounts(container, volumes))
@@ -130,7 +130,7 @@ def _missing_files(mounts: list[_Mount], container: MappingNode, parsed: Parsed)
 
 def _files(mount: _Mount, parsed: Parsed) -> set[str]:
     """Return the files of the volume of a ConfigMap; none where nobody knows, or it is another."""
-    held = mount.volume.mapping("configMap")
-    if items := mappings(held.get("items")) if held else []:
+    config_map = mount.volume.mapping("configMap")
+    if items := mappings(config_map.get("items")) if config_map else []:
         return {item.text("path") for item in items}
-    return {entry.name for entry in variables.held(held.text("name"), parsed) or ()} if held else set()
+    return {entry.name for entry in variables.held(config_map.text("name"), parsed) or ()} if config_map else set()

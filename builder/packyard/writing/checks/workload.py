@@ -60,7 +60,7 @@ def _namespaces(build: Build, parsed: Parsed) -> Iterator[Finding]:
         return
     own = [root for root in build.objects if root.mapping("metadata") and kind_of(root)[0] != RBAC]
     own = [root for root in own if not is_cluster_scoped(root.text("apiVersion"), root.text("kind"))]
-    namespaces = [entry for root in own if (held := root.mapping("metadata")) and (entry := held.entry("namespace"))]
+    namespaces = [entry for root in own if (meta := root.mapping("metadata")) and (entry := meta.entry("namespace"))]
     are_few = 2 * len(namespaces) <= len(own)
     rest = "others are where users apply them" if are_few else "kubectl apply -n refuses it in another"
     for entry in namespaces if are_few or parsed.is_own else ():

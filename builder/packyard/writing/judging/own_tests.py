@@ -60,8 +60,8 @@ def _given(test: PackageTest, directory: Path, path: str) -> list[Object]:
 def fill_in(directory: Path, values: Mapping[str, Sequence[str]]) -> None:
     """Set values, and what a use case and its options require beyond them to the examples."""
     examples = {setter.name: [setter.example] for setter in Inputs.read(directory).unset if setter.example}
-    if given := {**examples, **values}:
-        set_values(directory, given)
+    if to_set := {**examples, **values}:
+        set_values(directory, to_set)
 
 
 def _otherwise(test: PackageTest, problems: Sequence[Problem]) -> list[Problem]:

@@ -145,25 +145,25 @@ def _make(workspace: Workspace, package: Package, use_case: UseCase) -> Composed
     program.check(objects)
     shared = {name: item.write() for name, item in folded.items() if program.is_shared(item)}
     own = {name: program.write(part, use_case.path) for name, item in folded.items() if (part := program.own(item))}
-    reached = reached_definitions.reach(words, own)
-    setters = reached.definitions.setters
+    reach = reached_definitions.reach(words, own)
+    setters = reach.definitions.setters
     rules = reached_rules.gather(krmfiles, memo)
     refuse(reached_rules.check(rules, setters, workspace, use_case.setters))
     rules = [rule for rule in rules if reached_rules.is_here(rule, setters)]
-    files = {**own, **set_fields(own, reached.definitions, setters, memo).files}
+    files = {**own, **set_fields(own, reach.definitions, setters, memo).files}
     programs = program.lines(use_case.path, program.find(objects), shared.keys() & own.keys())
     files[kustomization.FILE] = _kustomization(use_case, named.keys() - shared.keys(), programs)
     if setters:
-        files[KRMFILE] = reached_definitions.write(_HEAD, reached.sections, rules)
+        files[KRMFILE] = reached_definitions.write(_HEAD, reach.sections, rules)
     return Composed(
         use_case=use_case,
         files=files,
         objects=tuple((item.identity[1], name) for name, item in sorted(named.items()) if name in own),
         beside=tuple(sorted(beside)),
-        definitions=reached.definitions,
+        definitions=reach.definitions,
         rules=rules,
         description=_purpose(use_case, used),
-        shared={**shared, **set_fields(shared, reached.definitions, setters, memo).files},
+        shared={**shared, **set_fields(shared, reach.definitions, setters, memo).files},
         requires=tuple(dict.fromkeys([*package.requires, *required.gather(krmfiles, memo)])),
         named={name: part for name, item in by_file.items() if (part := program.own(item))},
         sources=objects,
@@ -232,8 +232,8 @@ def _misnamed(use_case: UseCase, objects: Iterable[SourceObject]) -> Iterator[Pr
             for path, container in pod.container_places:
                 is_merged = merge_keys(root.text("apiVersion"), root.text("kind"), path[:-1]) is not None
                 if is_merged and container.source in merges and container.entry("image") is None:
-                    others = [sibling.text("name") for sibling in pod.containers if sibling is not container]
-                    yield no_container(root, container, others)
+                    siblings = [sibling.text("name") for sibling in pod.containers if sibling is not container]
+                    yield no_container(root, container, siblings)
 
 
 def changes_nothing(sources: Sources, used: Sequence[Part]) -> bool:
@@ -267,9 +267,9 @@ def begun(sources: Sources, used: Sequence[Part]) -> tuple[list[SourceObject], l
 
 def _check_values(package: Package, use_cases: Sequence[Composed]) -> None:
     """Refuse a value that none of the use cases it is given to can use."""
-    given = [(item, value.line, name) for item in use_cases for name, value in item.use_case.setters.items()]
-    used = {(line, name) for item, line, name in given if item.words.is_used(name)}
-    unknown = {(line, name) for _, line, name in given if line} - used
+    uses = [(item, value.line, name) for item in use_cases for name, value in item.use_case.setters.items()]
+    used = {(line, name) for item, line, name in uses if item.words.is_used(name)}
+    unknown = {(line, name) for _, line, name in uses if line} - used
     known = {name for item in use_cases for name in item.words.defined}
     bound = {name for item in use_cases for name in item.words.known if item.words.is_used(name)}
     refuse(

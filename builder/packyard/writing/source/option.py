@@ -82,8 +82,8 @@ def gather(workspace: Workspace, use_cases: Mapping[str, Sequence[SourceObject]]
     for name in workspace.part_dirs(FOLDERS[OPTIONS]):
         part = parts.of(workspace, f"{FOLDERS[OPTIONS]}/{name}")
         tried = {path: _try(part, objects) for path, objects in use_cases.items()}
-        misfits[name] = {path: reached for path, reached in tried.items() if isinstance(reached, str)}
-        fitting = {path: reached for path, reached in tried.items() if not isinstance(reached, str)}
+        misfits[name] = {path: outcome for path, outcome in tried.items() if isinstance(outcome, str)}
+        fitting = {path: outcome for path, outcome in tried.items() if not isinstance(outcome, str)}
         idle += [*fitting.values(), dict.fromkeys(_keys(part), True)]
         if fitting:
             option = _option(workspace, name, part, use_cases, fitting)
@@ -97,11 +97,11 @@ def gather(workspace: Workspace, use_cases: Mapping[str, Sequence[SourceObject]]
             defined |= sections[f"# {name}"]
             rules += reached_rules.gather(part.krmfiles(), workspace.sources.memo)
     files = {f"{option.name}/{path}": data for option in options for path, data in option.files.items()}
-    made = Options(tuple(options), files, misfits)
+    gathered = Options(tuple(options), files, misfits)
     if defined:
-        here = [rule for rule in rules if reached_rules.is_here(rule, made.setters)]
+        here = [rule for rule in rules if reached_rules.is_here(rule, gathered.setters)]
         files[KRMFILE] = reached_definitions.write(_HEAD, sections, here)
-    return made
+    return gathered
 
 
 def _option(
@@ -162,14 +162,14 @@ def _try(part: Part, objects: Sequence[SourceObject]) -> Idle | str:
 def _files(sources: Sources, part: Part, lacking: Sequence[Patch], written: pod_components.Written) -> dict[str, bytes]:
     """Return the files of an option without the patches that a package lacks the objects for."""
     applied = {patch.file for patch in part.patches if patch not in lacking}
-    gone = ({patch.file for patch in lacking} - applied) | {pod.path for pod in part.pods}
+    left_out = ({patch.file for patch in lacking} - applied) | {pod.path for pod in part.pods}
     listed, named = authored(sources, part.folder), part.own_files()
     refuse(
         Problem("is not named by the kustomization beside it", file=sources.shown(file))
         for file in listed
         if file not in named
     )
-    by_name = {basename(file): file for file in listed if file not in gone}
+    by_name = {basename(file): file for file in listed if file not in left_out}
     files = {name: sources.read(file) for name, file in by_name.items() if name != KRMFILE}
     files[kustomization.FILE] = _kustomization(sources, part, lacking, written.lines)
     return {**files, **written.files}

@@ -161,9 +161,9 @@ def _use_cases(workspace: Workspace, folder: str, fields: Fields) -> list[UseCas
         if any(f"{path}/".startswith(f"{use_case.path}/") for use_case in cases if use_case.path != path):
             fields.fault(fields.node, "useCases", f"{path} lies inside another use case")
     for name, child in names.items() if cases else ():
-        others = {use_case.name for use_case in cases} - {name}
-        for earlier in (earlier for earlier in after[name] if earlier not in others):
-            message, hint = f"there is no other use case {earlier!r}", suggest(earlier, others)
+        siblings = {use_case.name for use_case in cases} - {name}
+        for earlier in (earlier for earlier in after[name] if earlier not in siblings):
+            message, hint = f"there is no other use case {earlier!r}", suggest(earlier, siblings)
             child.fault(_place(child, "after", earlier), "after", message, hint)
     return [replace(use_case, after=_after(use_case, after[use_case.name], cases)) for use_case in cases]
 

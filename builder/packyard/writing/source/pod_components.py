@@ -102,11 +102,11 @@ def _steps(patch: PodPatch, states: Mapping[str, Sequence[SourceObject]], fittin
             if not operations or not any(id(item) in inside for item in own):
                 continue
             chosen = _selector(target, own, named=named)
-            others = [item for of, (_, rest) in groups.items() if of[0] == kind and of[1] != text for item in rest
+            elsewhere = [item for of, (_, rest) in groups.items() if of[0] == kind and of[1] != text for item in rest
                       if selector.selects({"kind": kind[1], **dict(chosen)}, item.root, item.identity)
                       and (id(item) in inside or not _is_refused(item, operations))]  # fmt: skip
-            if others or any(id(item) in changed for item in own):
-                raise _undecided(patch, kind[1], [*own, *others])
+            if elsewhere or any(id(item) in changed for item in own):
+                raise _undecided(patch, kind[1], [*own, *elsewhere])
             by_target.setdefault((text, chosen), _Step([], chosen, operations)).kinds.append(kind[1])
             changed |= {id(item): (item, operations) for item in own if id(item) in inside}
     for item, operations in changed.values():
@@ -120,11 +120,11 @@ def _group(
     """Return objects by their kinds and by what a patch does to them: what it does, not where that is from."""
     groups: dict[tuple[Kind, str], tuple[Sequence[Operation], list[SourceObject]]] = {}
     for item in items:
-        made = None
+        patched = None
         with suppress(MisfitError):
             if selector.selects(target, item.root, item.identity):
-                made = pod_operations.find(patch, item.root, item.identity)
-        operations = made[0] if made else ()
+                patched = pod_operations.find(patch, item.root, item.identity)
+        operations = patched[0] if patched else ()
         kind = group_of(item.identity[0]), item.identity[1]
         groups.setdefault((kind, "\n".join(map(_operation, operations))), (operations, []))[1].append(item)
     return groups

@@ -87,20 +87,20 @@ class PodPatch:
         That is a target, a role, a container, or a field that is null.
         """
         chosen = [root for target in self.targets for root in selector.near(target, roots)[0]]
-        made = [pod for root in (chosen if self.targets else roots) for pod in pods.find(root)]
-        number = number if made else 0
+        changed = [pod for root in (chosen if self.targets else roots) for pod in pods.find(root)]
+        number = number if changed else 0
         if number < len(self.targets) and (hint := selector.near(self.targets[number], roots)[1]):
             return self.places[number], self.selected[number], hint
-        roles = {pod.role for pod in made}
-        known = {part.name for pod in made for key in CONTAINERS for part in containers_of(pod, key)}
+        roles = {pod.role for pod in changed}
+        known = {part.name for pod in changed for key in CONTAINERS for part in containers_of(pod, key)}
         places = self.places[len(self.targets) :]
-        asked = [(role, _of_role(role), place, roles) for role, place in zip(self.roles, places, strict=True)]
+        rows = [(role, _of_role(role), place, roles) for role, place in zip(self.roles, places, strict=True)]
         called = [name for node in self._needed if (name := node.scalar("name"))]
-        asked += [(name.value, f"container {name.value!r}", name, known) for name in called]
-        fields = {entry.name for pod in made for node in walk(pod.spec) for entry in entries(node)}
+        rows += [(name.value, f"container {name.value!r}", name, known) for name in called]
+        fields = {entry.name for pod in changed for node in walk(pod.spec) for entry in entries(node)}
         nulls = (entry for node in walk(self.spec) for entry in entries(node) if is_null(entry.value))
-        asked += [(entry.name, f"the field {entry.name!r}", entry.key, fields) for entry in nulls]
-        for text, words, place, names in asked:
+        rows += [(entry.name, f"the field {entry.name!r}", entry.key, fields) for entry in nulls]
+        for text, words, place, names in rows:
             if not any(selector.matches(text, name) for name in names):
                 return place, words, selector.there_is(text, names)
         return None, self.keys[number][2], "correct what it is for, or remove it"
@@ -109,8 +109,8 @@ class PodPatch:
         self, root: MappingNode, identity: Identity
     ) -> tuple[SequenceNode, Collection_[tuple[str, int, str]]] | None:
         """Return what is done to an object, and which keys that stands for; None where it has no such pods."""
-        made = find(self, root, identity)
-        return (to_node(made[0], self.file), made[1]) if made else None
+        patched = find(self, root, identity)
+        return (to_node(patched[0], self.file), patched[1]) if patched else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -291,7 +291,7 @@ class _Made:
             return
         for number, item in enumerate(new.items):
             wanted = _told_apart_by(item.value, keys or ())
-            twins = (index for index, held in enumerate(old.items) if _told_apart_by(held.value, keys or ()) == wanted)
+            twins = (index for index, twin in enumerate(old.items) if _told_apart_by(twin.value, keys or ()) == wanted)
             indices = list(twins) if keys is not None and wanted[0] else []
             for index in indices:
                 inner, own = old.items[index].value, place.below(index, number, 0)

@@ -61,6 +61,6 @@ def _check(preset: Preset, use_cases: Mapping[str, tuple[Definitions, Sequence[R
         changed = {name: setters[name].with_value(value)._replace(is_set=True) for name, value in here.items()}
         yield from wrong
         for rule in rules if not wrong else ():
-            given = [here[name] for name in rule.names if name in here]
-            if given and (problem := rule.broken({**setters, **changed})):
-                yield given[0].problem(f"breaks a rule of {path}: {problem.message}", problem.hint)
+            values = [here[name] for name in rule.names if name in here]
+            if values and (problem := rule.broken({**setters, **changed})):
+                yield values[0].problem(f"breaks a rule of {path}: {problem.message}", problem.hint)

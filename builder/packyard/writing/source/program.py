@@ -99,8 +99,8 @@ def lines(use_case: str, programs: Sequence[Program], patches: Iterable[str]) ->
     added = [f"- path: {name}" for name in sorted(patches)]
     for item in (item for program in programs for item in program.made):
         _, _, space, name = item.identity
-        said = {"namespace": space, "name": name if name != _generated(item) else ""}
-        moves = [{"op": "add", "path": f"/metadata/{key}", "value": Text(text)} for key, text in said.items() if text]
+        texts = {"namespace": space, "name": name if name != _generated(item) else ""}
+        moves = [{"op": "add", "path": f"/metadata/{key}", "value": Text(text)} for key, text in texts.items() if text]
         target = flow({"kind": "ConfigMap", "name": Text(_generated(item))})
         added += [f"- target: {target}", "  patch: |-", *(f"    - {flow(move)}" for move in moves)] if moves else []
     return [*(["components:", *named] if named else []), *(["patches:", *added] if added else [])]
@@ -203,11 +203,11 @@ def _new(item: SourceObject, *path: str) -> MappingNode | None:
         for name in by_name
         if name not in names
     )
-    made = make.mapping(item.root.source.name, {})
-    made.children = [
+    node = make.mapping(item.root.source.name, {})
+    node.children = [
         entry for entry in now if entry.name not in by_name or to_value(entry.value) != to_value(by_name[entry.name])
     ]
-    return made if made.children else None
+    return node if node.children else None
 
 
 def _way(use_case: str, folder: str) -> str:

@@ -49,7 +49,7 @@ def write(head: str, sections: Mapping[str, Mapping[str, str]], rules: Sequence[
 
 def reach(words: Words, files: Mapping[str, bytes]) -> Reached:
     """Find what the comments of files reach, and write it."""
-    reached: dict[str, Setter | Substitution] = {}
+    meanings: dict[str, Setter | Substitution] = {}
     texts = (Source(path, data.decode()) for path, data in files.items() if comments.is_marked(data))
     documents = (document for source in texts for document in parse_shared(source, words.memo))
     nodes = {item.reference.name: item.node for document in documents for item in fields.find(document)}
@@ -57,18 +57,18 @@ def reach(words: Words, files: Mapping[str, bytes]) -> Reached:
     while todo:
         name = todo.pop()
         meaning = words.meaning_at(nodes[name], name) if name in nodes else words.meaning(name)
-        if name not in reached and not isinstance(meaning, str):
-            reached[name] = meaning
+        if name not in meanings and not isinstance(meaning, str):
+            meanings[name] = meaning
             todo += MARKER.findall(meaning.pattern) if isinstance(meaning, Substitution) else []
-    ordered = sorted(reached, key=lambda name: _position(words, name))
-    setters = {name: meaning for name in ordered if isinstance(meaning := reached[name], Setter)}
+    ordered = sorted(meanings, key=lambda name: _position(words, name))
+    setters = {name: meaning for name in ordered if isinstance(meaning := meanings[name], Setter)}
     refuse(problem for name, setter in setters.items() for problem in _review(words, name, setter))
     sections: dict[str, dict[str, str]] = {section: {} for section in _order_of_sections(words, setters)}
     for name in setters:
         value = words.values.get(name)
         text = _setter(words.defined[name].entry, value.text if value else None)
         sections[words.defined[name].section][name] = text
-    follows = {name: meaning for name in ordered if isinstance(meaning := reached[name], Substitution)}
+    follows = {name: meaning for name in ordered if isinstance(meaning := meanings[name], Substitution)}
     sections[_FOLLOWS] = {name: _substitution(words, name, meaning.pattern) for name, meaning in follows.items()}
     data = write("", sections)
     return Reached(parse_krmfile(Source(KRMFILE, data.decode()), words.memo).definitions, sections)

@@ -41,16 +41,16 @@ def is_here(rule: Rule, names: Collection[str]) -> bool:
 
 
 def check(
-    rules: Sequence[Rule], setters: Mapping[str, Setter], workspace: Workspace, given: Mapping[str, SetterValue]
+    rules: Sequence[Rule], setters: Mapping[str, Setter], workspace: Workspace, changes: Mapping[str, SetterValue]
 ) -> Iterator[Problem]:
     """Yield what is wrong with rules for a use case with these setters and values, by their places in the parts.
 
-    A rule that values of package.yaml break is told there: ``given`` are these. One about a setter that the use case
+    A rule that values of package.yaml break is told there: ``changes`` are these. One about a setter that the use case
     does not have is left out; about one that no Krmfile defines it is a mistake.
     """
     for rule in rules:
         if is_here(rule, setters):
-            values = [given[name] for name in rule.names if name in given and given[name].line]
+            values = [changes[name] for name in rule.names if name in changes and changes[name].line]
             for kind, problem in review(rule, setters):
                 last = max(values, key=lambda value: value.line) if values and kind == "broken-rule" else None
                 hint = problem.hint or f"the rule is in {problem.file}:{problem.line}"

@@ -76,7 +76,7 @@ def _read(fields: Fields, node: Node) -> Required:
     if required.secret and not required.keys:
         fields.fault(node, "keys", "is missing", "say what the Secret has to hold: keys: [token]")
     for key, (fits, example) in _FORMS.items():
-        given = values.get(key, "")
-        for wrong in (text for text in (given if key in _LISTS else (given,)) if text and not fits(text)):
+        entry = values.get(key, "")
+        for wrong in (text for text in (entry if key in _LISTS else (entry,)) if text and not fits(text)):
             fields.fault(fields.anything(key), key, f"{wrong!r} is not of the form of {example}")
     return required

@@ -35,41 +35,41 @@ class Traced:
         root = parse_shared(Source(path, self._files[path].decode()), self._workspace.sources.memo)[0].root
         assert isinstance(root, MappingNode)
         position = origin.position(root.source.text, line, column)
-        made, name = self.use_case(path)
-        if made is None:
+        composed, name = self.use_case(path)
+        if composed is None:
             return _of_definition(root, position, [option.words for option in self._package.options.all])
         if name == kustomization.FILE:
-            return Place(self._package.package.file, made.use_case.line)
+            return Place(self._package.package.file, composed.use_case.line)
         if name != KRMFILE:
-            return origin.follow(root, made.named[name].root, position)
+            return origin.follow(root, composed.named[name].root, position)
         rules = root.entry("rules")
         if rules is None or position < rules.start:
-            return _of_definition(root, position, [made.words])
+            return _of_definition(root, position, [composed.words])
         assert isinstance(rules.value, SequenceNode)
-        written = (rule.item for rule in made.rules)
+        written = (rule.item for rule in composed.rules)
         return origin.follow_children(zip(rules.value.items, written, strict=True), position, None)
 
     def value_place(self, path: str, line: int) -> Place | None:
         """Return where package.yaml gives the value that a line has from its setters, if it gives one alone."""
-        made, _ = self.use_case(path)
-        if made is None or path not in self._files:
+        composed, _ = self.use_case(path)
+        if composed is None or path not in self._files:
             return None
         reference = comments.parse("#" + self._files[path].decode().split("\n")[line - 1].rpartition(" #")[2])
-        names = named([reference.name], made.words.pattern) if reference else ()
-        places = {_value(made.words, name) for name in names} - {None}
+        names = named([reference.name], composed.words.pattern) if reference else ()
+        places = {_value(composed.words, name) for name in names} - {None}
         return places.pop() if len(places) == 1 else None
 
     def use_case(self, path: str) -> tuple[Composed | None, str]:
         """Return the use case that has a file, and its name there."""
-        made = next((item for item in self._package.use_cases if path.startswith(f"{item.use_case.path}/")), None)
-        return made, path.removeprefix(f"{made.use_case.path}/" if made else "")
+        composed = next((item for item in self._package.use_cases if path.startswith(f"{item.use_case.path}/")), None)
+        return composed, path.removeprefix(f"{composed.use_case.path}/" if composed else "")
 
     def _of_copy(self, path: str, line: int) -> Place:
         """Return the place in a file that is shipped as a folder has it, or the beginning of what it is made of."""
         top, name, file = path.split("/", 2)
         sources, folder = self._workspace.sources, self._workspace.part_dir(f"{FOLDERS[KIND]}/{name}")
         if top == PROGRAMS:
-            used = (each for made in self._package.use_cases for each in program.find(made.sources))
+            used = (script for composed in self._package.use_cases for script in program.find(composed.sources))
             folder = next(candidate.folder for candidate in used if candidate.name == name)
         if file not in (kustomization.FILE, PODS) and sources.is_file(f"{folder}/{file}"):
             return Place(sources.shown(f"{folder}/{file}"), line)

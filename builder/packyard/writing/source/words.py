@@ -207,12 +207,12 @@ class Words:
 
 def named(names: Iterable[str], pattern: Callable[[str], str]) -> set[str]:
     """Return names, and those in the patterns that they stand for."""
-    reached, todo = set[str](), [*names]
+    reachable, todo = set[str](), [*names]
     while todo:
-        if (name := todo.pop()) not in reached:
-            reached.add(name)
+        if (name := todo.pop()) not in reachable:
+            reachable.add(name)
             todo += MARKER.findall(pattern(name))
-    return reached
+    return reachable
 
 
 def _constant(text: str, old: Scalar) -> Scalar:
