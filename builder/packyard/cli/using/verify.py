@@ -84,7 +84,7 @@ def _directory(word: str, flag: str | None, form: str) -> int:
     proof = published.proof if published else None
     digests = {path: Digest.of(data) for path, data in package.files().items()}
     different = {path: state for path, state in described.different(digests).items() if path.startswith(below)}
-    base, values = published.bundle if published else package.kept(), ""
+    base, values = published.bundle if published else package.cached(), ""
     with suppress(InputError):  # where a file cannot be read, all that differs was edited
         if base and different:
             merged = upgrade(folder, base, base, dry_run=True)  # what somebody set, enabled and edited since

@@ -120,8 +120,7 @@ class Gathering:
             self.gather(resource, below)
             _add(objects, below)
         generated = (
-            SourceObject(config.root, config.stem, config, part if config.is_hashed else None)
-            for config in part.generated
+            SourceObject(item.root, item.stem, item, part if item.is_hashed else None) for item in part.generated
         )
         _add(objects, generated)  # before the components, as kustomize since 5.1.1
         count = sum(self.gather(component, objects) for component in part.components)
