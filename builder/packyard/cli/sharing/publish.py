@@ -98,7 +98,7 @@ def _shard(text: str) -> tuple[int, int]:
 
 def _tell_closed(index: Index, version: str, shard: tuple[int, int] | None) -> None:
     """Say that the release is closed, or which of its shards are missing."""
-    if index.is_closed(version):
+    if index.release(version).closed:
         output.note(f"the release {version} is closed")
     elif shard:
         missing = [f"{number}/{shard[1]}" for number in range(shard[1]) if number not in index.release(version).shards]

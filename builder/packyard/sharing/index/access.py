@@ -28,7 +28,7 @@ from packyard.core.work import parallel
 from packyard.sharing.entry import IndexEntry
 from packyard.sharing.index.index import KEY, MANY, ONE, Index, sealed
 from packyard.sharing.index.repositories import RegistryIndex
-from packyard.sharing.stores import as_registry, put_all
+from packyard.sharing.stores import as_registry
 from packyard.sharing.stores.store import NotFoundError, Store, UnmadeStoreError, patience, pointing_to_fsck
 from packyard.sharing.trust import envelope, provenance
 from packyard.sharing.trust.keyless import Signing
@@ -59,10 +59,6 @@ class Memory:
         with suppress(OSError):
             self.file.parent.mkdir(parents=True, exist_ok=True)
             atomic.write(str(self.file), index.data, mode=0o644, durable=False)
-
-    def forget(self) -> None:
-        """Forget the channel."""
-        self.file.unlink(missing_ok=True)
 
 
 class OlderError(IntegrityError):
@@ -238,7 +234,7 @@ class Publisher:
         after = replace(after, number=before.number + 1)
         data = sealed(after.payload(), self.key)
         try:
-            put_all(store, after.files.items())
+            parallel.each(lambda file: store.put(*file), after.files.items())
         except ConflictError as error:  # a shard or record that is there and damaged is no race
             raise IntegrityError(*error.problems) from error
         store.swap(KEY, data, Digest.of(before.data) if before.data else None)
