@@ -134,7 +134,7 @@ def test_who_trusts_the_new_key_of_a_channel_is_served_nothing_by_the_stolen_one
     done("keys", "new", "lab-2", "--no-passphrase")
     said = refused(*publish, "1.2", "--key", "lab-2")
     assert "which you do not trust: your key would sign all of it" in said
-    assert f"then: packyard keys trust FILE lab-2 '{channel}'" in said
+    assert f"(packyard keys trust lab lab-2 '{channel}')" in said
     done("keys", "trust", "lab", "lab-2", channel)
     done("yank", "p@1.1", "--reason", "not ours", "--from", channel, "--key", "lab-2")
     assert "is not trusted there any more" in packyard("keys", "trust", "lab-2", channel).stderr

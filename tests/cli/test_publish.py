@@ -44,8 +44,10 @@ def test_a_dry_run_says_what_would_be_new_unchanged_or_incomplete_and_refuses_a_
     assert f"{channel} would be a new channel\n" in told.stderr
     assert not channel.exists()
     statuses(root, channel, "p", "q", "--version", "1.0")
-    told = packyard("publish", "--workspace", root, "--to", f"{channel}s", "p", "--version", "1.0").stderr
-    assert f"{channel}s is a new channel, which begins with this (did you mean 'channel'?)\n" in told
+    for words, is_ in ((["--dry-run"], "would be a new channel"), ([], "is a new channel, which begins with this")):
+        told = packyard("publish", "--workspace", root, "--to", f"{channel}s", "p", "--version", "1.0", *words).stderr
+        assert f"{channel}s {is_} (did you mean 'channel'?)\n" in told
+    assert packyard("copy", channel, f"{channel}es").stderr == f"2 published: {channel}es\n"
     (channel / "1.0/q.tar.gz.sha256").unlink()
     (root / "packages/p/files/run.txt").write_text("other\n")
     before = reading.files(channel)

@@ -91,10 +91,10 @@ def test_a_second_run_changes_nothing_and_later_ones_bring_what_is_new(
 def test_a_closed_release_is_closed_once_all_of_it_was_copied(source: DirectoryStore, target: DirectoryStore) -> None:
     close(source, "1.0", by=Publisher(key=KEY))
     statuses(source, target, "bert")
-    assert not access.read(target).is_closed("1.0")
+    assert not access.read(target).release("1.0").closed
     publish(target, [bundle("own", "1.0")])
     statuses(source, target, "gpt")
-    assert access.read(target).is_closed("1.0")
+    assert access.read(target).release("1.0").closed
     with pytest.raises(ConflictError, match=r"^more@1\.0: the release 1\.0 is closed"):
         publish(target, [bundle("more", "1.0")])
     assert "1.0/more.tar.gz" not in target.list("")
@@ -102,7 +102,7 @@ def test_a_closed_release_is_closed_once_all_of_it_was_copied(source: DirectoryS
     before = access.read(target)
     statuses(source, target)
     assert access.read(target) == before
-    assert not access.read(target).is_closed("2.0")
+    assert not access.read(target).release("2.0").closed
 
 
 @pytest.mark.parametrize(

@@ -17,7 +17,6 @@ from packyard.sharing.index.access import Memory, Publisher
 from packyard.sharing.index.index import KEY as INDEX
 from packyard.sharing.publishing import fsck
 from packyard.sharing.publishing.withdrawal import Policy, gc, yank
-from packyard.sharing.stores import put_all
 from packyard.sharing.stores.directory import DirectoryStore
 from packyard.sharing.trust import sbom
 from packyard.sharing.trust.keys import SigningKey, Trust
@@ -148,7 +147,7 @@ def test_records_that_are_lost_are_made_again_of_their_bundles(store: DirectoryS
         fetch(store, "bert", trusted=TRUSTED)
     index, listed, _ = fsck.repair(store, BY)
     assert (index.number, index.channel, listed) == (before.number + 1, before.channel, ["bert@1.0", "bert@1.1"])
-    assert index.is_closed("1.0")
+    assert index.release("1.0").closed
     assert found(store) == []
     assert access.read(store, TRUSTED) == index
     assert [entry.yanked for entry in index.entries] == [""] * 4, "what a lost record said is lost"
@@ -205,7 +204,8 @@ def test_an_interrupted_publish_is_listed_and_others_are_not_lost(store: Directo
     new = bundle("new", "3.0")
     store.put("3.0/new.tar.gz", new.data)
     store.put("3.0/new.tar.gz.sha256", f"{Digest.of(new.data).hex}  new.tar.gz\n".encode())
-    put_all(store, proof(IndexEntry.of(new), KEY).items())
+    for key, data in proof(IndexEntry.of(new), KEY).items():
+        store.put(key, data)
 
     class Overtaken(DirectoryStore):
         def swap(self, key: str, data: bytes, expected: Digest | None) -> None:

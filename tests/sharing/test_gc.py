@@ -114,7 +114,7 @@ def test_what_was_removed_is_never_published_again_and_who_asks_is_told(store: S
     assert {each for each, status in whole.items() if status == "removed"} == {"1.0", "1.1-rc1", "1.1"}
     assert versions(store) == ["1.2", "1.2.5", "2.0-rc1"]
     publish(store, [bundle("bert", "1.3")], attest=proved, by=BY)
-    assert access.read(store).is_closed("1.1")
+    assert access.read(store).release("1.1").closed
 
 
 def test_shards_and_records_that_nothing_names_go_after_a_day(store: Store) -> None:

@@ -218,5 +218,5 @@ def test_the_last_shard_of_a_release_closes_it() -> None:
     assert index.release("1") == Release(of=3, shards=(0, 2))
     with pytest.raises(ConflictError, match=r"has 3 shards, and this is one of 4 \(publish --shard K/3, or"):
         index.close("1.0", (1, 4))
-    assert index.close("1.0", (1, 3)).is_closed("v1.0")
-    assert index.close("1.0", (1, 3)).close("1.0", (1, 3)).is_closed("1")
+    assert index.close("1.0", (1, 3)).release("v1.0").closed
+    assert index.close("1.0", (1, 3)).close("1.0", (1, 3)).release("1").closed

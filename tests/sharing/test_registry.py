@@ -94,7 +94,7 @@ def test_publishes_lists_yanks_closes_copies_and_removes(odd: Registry, tmp_path
     copy(open_store(odd.address), folder)
     (entry,) = (each for each in access.read(folder).named("bert").entries if each.yanked)
     assert (entry.version, entry.yanked) == ("1.1", "diverges")
-    assert access.read(folder).is_closed("1.1")
+    assert access.read(folder).release("1.1").closed
     assert folder.get("1.1/bert.tar.gz.spdx.json") == b"about bert@1.1\n"
 
     outcomes = gc(open_store(odd.address), Policy(yanked=True), ["bert"])

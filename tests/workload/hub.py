@@ -15,7 +15,7 @@ _HEX = "[0-9a-f]{40}"
 
 
 class Hub(ThreadingHTTPServer):
-    """Serves one repository; ``asked`` has the paths and ranges of the files that were sent."""
+    """Serves one repository; ``asked`` has the paths of the files that were sent."""
 
     def __init__(self, name: str, files: dict[str, bytes]) -> None:
         super().__init__(("127.0.0.1", 0), _Handler)
@@ -24,7 +24,7 @@ class Hub(ThreadingHTTPServer):
         self.files = files
         self.sent = dict(files)  # what is sent, where it is not what the list says
         self.token = ""
-        self.asked: list[tuple[str, str]] = []
+        self.asked: list[str] = []
         self.authorized: list[str] = []
         self.elsewhere = self.address  # of the host that sends large files
 
@@ -70,13 +70,10 @@ class _Handler(BaseHTTPRequestHandler):
             self._answer(307, headers={**headers, "Location": f"/cache/{hub.name}/{COMMIT}/{path}"})
 
     def _send(self, path: str) -> None:
-        hub, asked = self.server, self.headers.get("Range", "")
         if self.command == "GET":
-            hub.asked.append((path, asked))
-        data, first = hub.sent[path], int(asked.removeprefix("bytes=").partition("-")[0] or 0)
-        headers = {"X-Repo-Commit": COMMIT, "ETag": f'"{_blob(hub.files[path])}"'}
-        headers |= {"Content-Range": f"bytes {first}-{len(data) - 1}/{len(data)}"} if asked else {}
-        self._answer(206 if asked else 200, data[first:], headers)
+            self.server.asked.append(path)
+        headers = {"X-Repo-Commit": COMMIT, "ETag": f'"{_blob(self.server.files[path])}"'}
+        self._answer(200, self.server.sent[path], headers)
 
     def _answer(self, status: int, data: bytes = b"{}", headers: dict[str, str] | None = None) -> None:
         self.send_response(status)

@@ -1,5 +1,6 @@
 """Bundles in memory: what a channel has that a command line names, what packyard carries, or what is in a file."""
 
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -159,3 +160,11 @@ def bundle_cache() -> Cache:
 def row(entry: IndexEntry, status: str) -> dict[str, object]:
     """Return the row of a bundle and what was done for it."""
     return {**entry.document(), "needs": list(entry.needs), "key": entry.key, "status": status}
+
+
+def show(store: Store, rows: Sequence[tuple[IndexEntry, str]], form: str) -> None:
+    """Print a row for each bundle that is in a channel then, and count them."""
+    BUNDLES.show([row(entry, status) for entry, status in rows], form)
+    counts = Counter(status for _, status in rows)
+    summary = ", ".join(f"{count} {status}" for status, count in sorted(counts.items())) or "nothing to do"
+    output.note(f"{summary}: {store.address}")

@@ -86,7 +86,7 @@ def test_eight_pods_of_which_one_is_killed_and_run_again_give_the_bytes_of_one_p
     for pod in pods:
         if pod is not victim:
             finish(pod)
-    assert not access.read(store).is_closed("1.0")
+    assert not access.read(store).release("1.0").closed
     again = command(root, address, "--shard", f"3/{PODS}", "--close", "--jobs", 1)
     pod_needs = peak(*again, env=environment(**PEM), timeout=900)
     assert content(address) == content(tmp_path / "one")
@@ -146,10 +146,10 @@ def test_the_pods_of_the_catalogues_job_publish_all_packages_with_their_commit(
         finish(process)
     store = open_store(address)
     assert len(access.read(store).entries) == 8
-    assert not access.read(store).is_closed("1.0")
+    assert not access.read(store).release("1.0").closed
     finish(pod(1))
     assert len(access.read(store).entries) == 12
-    assert access.read(store).is_closed("1.0")
+    assert access.read(store).release("1.0").closed
     made = provenance.check_beside(store, access.read(store).named("p-00007").get("1.0"), NOBODY)
     assert made
     assert (made.commit, made.dirty) == (commit.strip(), False)

@@ -89,8 +89,7 @@ def test_takes_of_an_earlier_job_what_is_of_the_same_version(
     team_hub.sent = dict(team_hub.files)
     team_hub.asked.clear()
     assert from_hub(team_hub, target).returncode == 0
-    asked = [path for path, _ in team_hub.asked]
-    assert (asked.count("config.json"), asked.count(_LARGE)) == (1, times)
+    assert (team_hub.asked.count("config.json"), team_hub.asked.count(_LARGE)) == (1, times)
     assert read(target) == _COPIED
 
 
@@ -104,7 +103,7 @@ def test_a_renamed_and_gated_repository_is_copied_and_its_token_reaches_no_other
         done = from_hub(team_hub, target, "hf://team/old", HF_TOKEN="hf_secret")
     assert (refused.returncode, "Does the Secret model-credentials have an HF_TOKEN" in refused.stderr) == (1, True)
     assert (done.returncode, read(target)) == (0, _COPIED), done.stderr
-    assert {path for path, _ in other.asked} == {name for name in _COPIED if name.endswith("tensors")}
+    assert {*other.asked} == {name for name in _COPIED if name.endswith("tensors")}
     assert set(other.authorized) == {""}
     assert "hf_secret" not in done.stdout + done.stderr
 

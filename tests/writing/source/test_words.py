@@ -173,7 +173,7 @@ FAULTS = {
     ),
     "a value that reaches nothing": (
         lambda root: give(root, "AA: many"),
-        'package.yaml:3: setters.AA: no field of its use cases has this setter (write # {"$openapi":"AA"} behind the',
+        "package.yaml:3: setters.AA: no field of its use cases has this setter (did you mean 'A'?)",
     ),
     "a substitution that writes its values out": (
         lambda root: define(root, "packages/p", WRITTEN_OUT),

@@ -14,8 +14,8 @@ goes on. Images are not copied: `packyard show NAME --images` lists them for cra
 
 from dataclasses import replace
 
-from packyard.cli import declare, output, progress, signing
-from packyard.cli.bundles import BUNDLES, fetching, open_channel, row
+from packyard.cli import bundles, declare, output, progress, signing
+from packyard.cli.bundles import BUNDLES, fetching, open_channel
 from packyard.sharing.publishing.copy import copy
 
 ROWS = BUNDLES
@@ -31,14 +31,15 @@ def add_arguments(parser: declare.Parser) -> None:
 
 def run(arguments: declare.Arguments) -> None:
     """Copy what is missing; print a line for each bundle."""
+    target = open_channel(arguments.target)
     with progress.busy(f"copying from {arguments.source}") as show:
         copied = copy(
             open_channel(arguments.source),
-            open_channel(arguments.target),
+            target,
             arguments.references,
             how=replace(fetching(arguments.source), cache=None),  # TO has them then
             by=lambda: signing.publisher(arguments.target, arguments.key),
             is_own=bool(arguments.key),
             done=lambda number, count: show(f"{number} of {output.counted(count, 'package')} copied"),
         )
-    BUNDLES.show([row(entry, status) for entry, status in copied], arguments.output)
+    bundles.show(target, copied, arguments.output)

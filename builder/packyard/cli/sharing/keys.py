@@ -130,7 +130,7 @@ def _untrust(ring: Keyring, channel: str) -> list[_Row]:
         hint = suggest(normal(channel), [trusted.address for trusted in ring.channels()])
         hint = hint or "packyard keys list shows the channels for which you trust keys"
         raise InputError(Problem("nobody is trusted for it, and nothing is remembered", file=channel, hint=hint))
-    memory.forget()
+    memory.file.unlink(missing_ok=True)
     changed = "no signature is required any more, and " if was_trusted else "no signature was required; "
     output.note(f"{channel}: {changed}what it had before is forgotten")
     return []

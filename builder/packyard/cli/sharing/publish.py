@@ -7,13 +7,11 @@ tar changes nothing, and what an interrupted publish left is completed: run it a
 import argparse
 import re
 import tempfile
-from collections import Counter
-from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 
 from packyard.cli import bundles, declare, output, progress, signing, workspaces
-from packyard.cli.bundles import BUNDLES, open_channel, row
+from packyard.cli.bundles import BUNDLES, open_channel
 from packyard.core.bundle import reference
 from packyard.core.files import git, regular
 from packyard.sharing.entry import SBOM, IndexEntry
@@ -21,7 +19,7 @@ from packyard.sharing.index import access
 from packyard.sharing.index.index import Index
 from packyard.sharing.publishing.publish import Attest, Upload, compare, publish
 from packyard.sharing.stores import as_registry
-from packyard.sharing.stores.store import ReadOnly, Store
+from packyard.sharing.stores.store import ReadOnly
 from packyard.sharing.trust import provenance, sbom
 from packyard.sharing.trust.keyless import Signing
 from packyard.sharing.trust.provenance import Statement
@@ -75,16 +73,16 @@ def run(arguments: declare.Arguments) -> None:
         entries = [(IndexEntry.of(bundles.read(file)), file) for file in files]
         packed = [Upload(entry=entry, data=partial(regular.read, file, limit=entry.size)) for entry, file in entries]
         if arguments.dry_run:
-            uploads = compare(store, packed, before)
             if not before.number:
-                output.note(f"{store.address} would be a new channel")
-            _print(store, [(upload.entry, upload.outlook) for upload in uploads], arguments.output)
+                output.note(access.beginning(store, "would be a new channel"))
+            uploads = compare(store, packed, before)
+            bundles.show(store, [(upload.entry, upload.outlook) for upload in uploads], arguments.output)
             return
         attest = _attest(workspace, folder, built, by.key)
         close = arguments.version if arguments.close else ""
         with progress.of(part) as done:
             published = publish(store, packed, by, attest=attest, done=done, close=close, shard=shard, before=before)
-    _print(store, published, arguments.output)
+    bundles.show(store, published, arguments.output)
     if close:
         _tell_closed(by.current(store), close, shard)
 
@@ -100,20 +98,12 @@ def _shard(text: str) -> tuple[int, int]:
 
 def _tell_closed(index: Index, version: str, shard: tuple[int, int] | None) -> None:
     """Say that the release is closed, or which of its shards are missing."""
-    if index.is_closed(version):
+    if index.release(version).closed:
         output.note(f"the release {version} is closed")
     elif shard:
         missing = [f"{number}/{shard[1]}" for number in range(shard[1]) if number not in index.release(version).shards]
         which = usecases.listed(missing)
         output.note(f"the release {version} is open until the last shard is published; missing: {which}")
-
-
-def _print(store: Store, rows: Sequence[tuple[IndexEntry, str]], form: str) -> None:
-    """Print a row for each package, and count them."""
-    BUNDLES.show([row(entry, status) for entry, status in rows], form)
-    counts = Counter(status for _, status in rows)
-    summary = ", ".join(f"{count} {status}" for status, count in sorted(counts.items())) or "nothing to do"
-    output.note(f"{summary}: {store.address}")
 
 
 def _attest(workspace: Workspace, folder: Path, built: Catalogue, key: Signing | None) -> Attest:

@@ -35,7 +35,7 @@ ROWS = Rows(
     "package",
     "name, version, directory, digest, tar, channel, why, yanked, signers, listedBy, indexSeen",
 )
-_EXISTS = "packyard upgrade DIR moves a package to another version, and keeps what you set; --to FOLDER makes a copy"
+_EXISTS = "packyard upgrade {} moves a package to another version, and keeps what you set; --to FOLDER makes a copy"
 
 
 def add_arguments(parser: declare.Parser) -> None:
@@ -62,7 +62,7 @@ def run(arguments: declare.Arguments) -> None:
     rows, wanted = [], (arguments.reference or "").partition("/")[2]
     for reference, source, pin in _asked(arguments):
         if os.path.lexists(place := Path(arguments.to) / reference.name):  # before anything is fetched
-            raise ConflictError(Problem("exists already", file=str(place), hint=_EXISTS))
+            raise ConflictError(Problem("exists already", file=str(place), hint=_EXISTS.format(quote(str(place)))))
         with progress.busy(f"{'building' if source.is_carried else 'fetching'} {reference}"):
             fetched = bundles.offer(reference, source, pin=pin, tell=output.note)
         entry, proof = fetched.entry, fetched.proof

@@ -28,7 +28,7 @@ from packyard.core.work import parallel
 from packyard.sharing.entry import IndexEntry
 from packyard.sharing.index.index import KEY, MANY, ONE, Index, sealed
 from packyard.sharing.index.repositories import RegistryIndex
-from packyard.sharing.stores import as_registry, put_all
+from packyard.sharing.stores import as_registry
 from packyard.sharing.stores.store import NotFoundError, Store, UnmadeStoreError, patience, pointing_to_fsck
 from packyard.sharing.trust import envelope, provenance
 from packyard.sharing.trust.keyless import Signing
@@ -59,10 +59,6 @@ class Memory:
         with suppress(OSError):
             self.file.parent.mkdir(parents=True, exist_ok=True)
             atomic.write(str(self.file), index.data, mode=0o644, durable=False)
-
-    def forget(self) -> None:
-        """Forget the channel."""
-        self.file.unlink(missing_ok=True)
 
 
 class OlderError(IntegrityError):
@@ -238,7 +234,7 @@ class Publisher:
         after = replace(after, number=before.number + 1)
         data = sealed(after.payload(), self.key)
         try:
-            put_all(store, after.files.items())
+            parallel.each(lambda file: store.put(*file), after.files.items())
         except ConflictError as error:  # a shard or record that is there and damaged is no race
             raise IntegrityError(*error.problems) from error
         store.swap(KEY, data, Digest.of(before.data) if before.data else None)
@@ -246,7 +242,7 @@ class Publisher:
         if self.memory:
             self.memory.write(created)
         if not before.number:
-            self.tell(f"{store.address} is a new channel, which begins with this{_beside(store.address)}")
+            self.tell(beginning(store))
         elif after.files and not self.is_repairing:
             self._tell_unsigned()
         if not before.number and created.writers == ONE:
@@ -258,12 +254,12 @@ class Publisher:
         return created
 
 
-def _beside(address: str) -> str:
-    """Ask whether a channel beside that of a folder was meant, which is called nearly so."""
-    own = Path(address).absolute()
-    names = [] if "://" in address else [file.parents[1].name for file in own.parent.glob(f"*/{KEY}")]
+def beginning(store: Store, what: str = "is a new channel, which begins with this") -> str:
+    """Say that a channel begins in a store, and ask whether one beside it was meant, which is called nearly so."""
+    own = Path(store.address).absolute()
+    names = [] if "://" in store.address else [file.parents[1].name for file in own.parent.glob(f"*/{KEY}")]
     hint = suggest(own.name, {*names} - {own.name})
-    return f" ({hint})" if hint else ""
+    return f"{store.address} {what}" + (f" ({hint})" if hint else "")
 
 
 #: Signs nothing, and trusts no key.

@@ -188,10 +188,6 @@ class Index:
         """Return the release of a version, in any spelling."""
         return self.releases.get(reference.canonical(version), _OPEN)
 
-    def is_closed(self, version: str) -> bool:
-        """Return whether the release of a version, in any spelling, is closed."""
-        return self.release(version).closed
-
     def named(self, name: str) -> Package:
         """Return the package of a name, or raise `InputError` with the nearest name."""
         package = self.package(name)
@@ -214,7 +210,7 @@ class Index:
         for entry in entries:
             package = packages.get(entry.name) or self.known(entry.name)
             try:
-                if (is_new := package.is_new(entry)) and self.is_closed(entry.version):
+                if (is_new := package.is_new(entry)) and self.release(entry.version).closed:
                     problem = f"{entry}: the release {entry.version} is closed"
                     raise ConflictError(Problem(problem, hint="publish it in another release: raise the version"))
                 packages[entry.name] = self._with(package, entry) if is_new else package

@@ -5,8 +5,6 @@ by fact: each is a tag, or refers to a bundle, so that nobody who publishes some
 registry lists, and a reader cannot notice that it went back.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, ValuesView
 from contextlib import suppress
@@ -32,7 +30,7 @@ _SHARD = re.compile(r"_([0-9]{1,4})_of_([0-9]{1,4})")
 class Versions(Mapping[str, IndexEntry]):
     """The versions of a package, each read once, as it is asked for; tags that packyard did not write have no entry."""
 
-    def __init__(self, registry: OCIStore, name: str) -> None:
+    def __init__(self, registry: "OCIStore", name: str) -> None:
         self._versions, self._read = registry.versions(name), cache(partial(registry.version, name))
 
     def __getitem__(self, version: str) -> IndexEntry:
@@ -57,12 +55,12 @@ class Versions(Mapping[str, IndexEntry]):
 class RegistryIndex(Index):
     """The index of a channel in a registry, and what is to be changed in it."""
 
-    registry: OCIStore
+    registry: "OCIStore"
     writes: tuple[Callable[[], object], ...] = ()
     _packages: dict[str, Package] = field(default_factory=dict, compare=False)
 
     @classmethod
-    def of(cls, registry: OCIStore) -> RegistryIndex:
+    def of(cls, registry: "OCIStore") -> "RegistryIndex":
         """Return the index; nothing is asked of the registry yet."""
         return cls(number=1, writers=ONE, store=registry, registry=registry)
 
@@ -124,7 +122,7 @@ class RegistryIndex(Index):
     def _then(self, writes: Iterable[Callable[[], object]]) -> Index:
         return replace(self, writes=(*self.writes, *writes))
 
-    def written(self) -> RegistryIndex:
+    def written(self) -> "RegistryIndex":
         """Write what is changed, and return the index as it is then."""
         parallel.each(lambda write: write(), self.writes)
         return self.of(self.registry)

@@ -26,7 +26,7 @@ from packyard.sharing.index.index import KEY, Index
 from packyard.sharing.index.package import choose
 from packyard.sharing.publishing.publish import Upload, check_place, compare
 from packyard.sharing.publishing.withdrawal import clear
-from packyard.sharing.stores import as_registry, files_of, put_all
+from packyard.sharing.stores import as_registry, files_of
 from packyard.sharing.stores.store import Store, get_or_none, pointing_to_fsck
 from packyard.sharing.trust import provenance
 from packyard.sharing.trust.keys import NOBODY
@@ -110,7 +110,7 @@ def copy(
         publisher.commit(target, lambda index: _with(index, listed, present))
     elif before.data != listed.data:
         new = sorted({*listed.files_below()} - {*before.files_below()})
-        put_all(target, ((key, source.get(key, limit=record.LIMIT)) for key in new))
+        parallel.each(lambda key: target.put(key, source.get(key, limit=record.LIMIT)), new)
         target.swap(KEY, listed.data, Digest.of(before.data) if before.data else None)
         clear(target, {entry.key for package in listed.packages() for entry in package.removed})
     return [*outcomes.values()]
@@ -121,7 +121,8 @@ def _with(index: Index, listed: Index, entries: Sequence[IndexEntry]) -> Index:
     index = index.add(*(replace(entry, yanked="") for entry in entries))
     yanked = [entry for entry in entries if entry.yanked and not index.named(entry.name).get(entry.version).yanked]
     index = index.put(*(replace(index.named(entry.name).get(entry.version), yanked=entry.yanked) for entry in yanked))
-    closed = {each.version for each in entries if listed.is_closed(each.version) and not index.is_closed(each.version)}
+    versions = {entry.version for entry in entries}
+    closed = {each for each in versions if listed.release(each).closed and not index.release(each).closed}
     lacking = {entry.version for entry in (listed.entries if closed else ()) if not index.lists(entry)}
     for version in sorted(closed - lacking):
         index = index.close(version)

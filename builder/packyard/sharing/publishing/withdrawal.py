@@ -131,7 +131,7 @@ def _protected(index: Index, package: Package, entry: IndexEntry) -> str:
     """Say why a version stays, or nothing."""
     if package.latest == entry:
         return "it is the latest version"
-    return "" if index.is_closed(entry.version) else "its release is open: publish --close closes one"
+    return "" if index.release(entry.version).closed else "its release is open: publish --close closes one"
 
 
 def clear(store: Store, bundles: set[str]) -> None:

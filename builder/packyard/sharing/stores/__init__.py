@@ -5,14 +5,13 @@ a dot: such names are the store's own (temporary files, locks), and never listed
 """
 
 import re
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable, Collection
 from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import unquote
 
 from packyard.core import extras
 from packyard.core.errors import InputError, Problem, UnavailableError
-from packyard.core.work import parallel
 from packyard.sharing.stores.directory import DirectoryStore
 from packyard.sharing.stores.store import Store
 
@@ -21,11 +20,6 @@ if TYPE_CHECKING:
 
 _BEGUN = re.compile(r"(https?|s3|gs|az|azure|oci|file)(?::/?|//)([^/].*)")
 _SERVER = re.compile(r"(localhost|\[[0-9a-fA-F:.]+\]|[\w-]+(\.[\w-]+)+):\d+(/.*)?")
-
-
-def put_all(store: Store, objects: Iterable[tuple[str, bytes]]) -> None:
-    """Create immutable objects, in any order, several at a time."""
-    parallel.each(lambda pair: store.put(*pair), list(objects))
 
 
 def as_registry(store: Store) -> "OCIStore | None":

@@ -192,16 +192,15 @@ class BucketStore:
         """
         attributes: Any = {"Content-Type": content_type(key), "Cache-Control": cache_control(key)}
 
-        def put(bucket: ObjectStore) -> None:
+        def put(bucket: ObjectStore) -> Any:
             for attempt in range(ATTEMPTS):
                 try:
-                    obstore.put(bucket, key, data, use_multipart=False, attributes=attributes, mode=mode)
+                    return obstore.put(bucket, key, data, use_multipart=False, attributes=attributes, mode=mode)
                 except exceptions.GenericError as error:
                     if attempt + 1 == ATTEMPTS or not _BROKEN.search(str(error)):
                         raise
                     _pause(attempt)
-                else:
-                    return
+            return None
 
         try:
             self._ask(self._place(key), put)

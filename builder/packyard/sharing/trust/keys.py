@@ -216,14 +216,15 @@ class Trust:
         channel = quote(self.channel)
         if key_id == IDENTITY:
             return f"ask its publisher who signs it, then: packyard keys trust IDENTITY {channel} --issuer URL"
+        if (key := self.key(key_id)) and key.name:  # the user has it
+            return f"packyard keys trust {key.name}{beside} {channel}"
         return f"get the public key from its publisher, then: packyard keys trust FILE{beside} {channel}"
 
     def signed(self, signers: Sequence[str], others: Sequence[str]) -> Sequence[str]:
         """Return lines that say who signed, as far as the user can tell, and the command to go on with."""
         if signers and signers[0] in self.own:
-            require = f"packyard keys trust {self.signatories[signers[0]].name} {quote(self.channel)}"
             own = f"signed by your own key {self.name(signers[0])}"
-            return [own, f"to refuse there what it did not sign: {require}"]
+            return [own, f"to refuse there what it did not sign: {self.take(signers[0])}"]
         if signers:
             return [f"signed by {', '.join(map(self.name, signers))}, which you trust"]
         if not others:

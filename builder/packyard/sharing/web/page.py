@@ -9,22 +9,17 @@ Packages, indexes and addresses are hostile. Templates escape all that they are 
 HTML of their own. No page has a script or a style in it, and its Content-Security-Policy says so.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from functools import cache
 from pathlib import Path
 from shlex import quote
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import Any, TypeAlias
 
 from packyard.core.digest import Digest
 from packyard.core.errors import InputError, Problem
 from packyard.sharing.stores.store import Store, UnmadeStoreError, get_or_none
 from packyard.sharing.web import picture, readme
-
-if TYPE_CHECKING:
-    from jinja2 import Environment
 
 INDEX, MISSING = "index.html", "404.html"
 FOLDER = "web/p/"
@@ -80,7 +75,7 @@ def check(store: Store) -> None:
 
 
 @cache
-def _templates() -> Environment:
+def _templates() -> Any:
     from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
     made = Environment(

@@ -10,8 +10,6 @@
 Who derives from `Reader` says what else a kustomization may have. The faults of one are told at once.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator, Mapping
 from dataclasses import replace

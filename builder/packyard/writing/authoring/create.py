@@ -61,15 +61,11 @@ def create_substitution(package: PackageFiles, name: str, pattern: str, value: s
     _check_name(name)
     markers = _markers(name, pattern)
     derived = _derive(pattern, markers, value)
-    kinds = {marker: "substitution" if marker[2:-1] in definitions.substitutions else "setter" for marker in markers}
-    references = ((marker, DefinitionRef(kinds[marker], marker[2:-1])) for marker in markers)
+    inner = {marker: marker[2:-1] for marker in markers}
+    kinds = {key: "substitution" if key in definitions.substitutions else "setter" for key in inner.values()}
+    references = ((marker, DefinitionRef(kinds[inner[marker]], inner[marker])) for marker in markers)
     substitution = Substitution(name, pattern, tuple(references))
-    setters = {
-        inner: Setter(inner, derived[marker])
-        for marker in markers
-        if kinds[marker] == "setter"
-        for inner in [marker[2:-1]]
-    }
+    setters = {key: Setter(key, derived[marker]) for marker, key in inner.items() if kinds[key] == "setter"}
     whole = Definitions({**setters, **definitions.setters}, {**definitions.substitutions, name: substitution})
     whole.setters_of(substitution)  # refuses one that contains itself
     created = [setter for key, setter in setters.items() if key not in definitions.setters]

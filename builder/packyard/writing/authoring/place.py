@@ -46,12 +46,8 @@ def bind_list(entry: Entry, text: str) -> list[Edit]:
     value = entry.value
     assert isinstance(value, SequenceNode)
     if value.flow:
-        old = entry.head[-1] if entry.head else None
-        if (
-            old
-            and is_binding(old.text)
-            and value.source.locate(old.start)[0] + 1 == value.source.locate(entry.start)[0]
-        ):
+        locate, old = value.source.locate, entry.head[-1] if entry.head else None
+        if old and is_binding(old.text) and locate(old.start)[0] + 1 == locate(entry.start)[0]:
             return [replace_comment(old, text)]
         return [_alone_above(entry, text)]
     source = value.source

@@ -4,8 +4,6 @@ resources: [bases/mpi-job]  +  components: [overlays/storage/user-mounted-nfs]  
     ->  config-map.yaml  mpi-job.yaml  service-account.yaml  kustomization.yaml  Krmfile
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import PurePosixPath

@@ -3,8 +3,6 @@
 They win over those that packyard carries, and those of the workspace over those of its libraries.
 """
 
-from __future__ import annotations
-
 from functools import partial
 
 from packyard.core.errors import every, refuse

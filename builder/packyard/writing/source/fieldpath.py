@@ -6,8 +6,6 @@ spec.template.spec.containers[*].image     every item
 metadata.annotations['example.com/a']      a key with dots in it, in quotes of either kind
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Mapping, Sequence
 

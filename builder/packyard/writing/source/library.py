@@ -10,8 +10,6 @@ The library NAME has its place at ``libraries/NAME``: a base that builds on one 
 the same sources build on the same bytes. A library that was fetched leads to no folder of its user.
 """
 
-from __future__ import annotations
-
 import os
 import re
 from collections.abc import Callable, Iterator, Mapping

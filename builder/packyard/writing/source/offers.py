@@ -5,8 +5,6 @@ A part that others are made of, and no package should name, says so in its own k
     # packyard: internal
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass
 

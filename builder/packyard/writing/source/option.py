@@ -9,8 +9,6 @@ of its operations are there, all of its ``test`` operations hold, and something 
 adds objects, and fits all. Patches for kinds that no use case of the package has are left out of the package's copy.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from posixpath import basename

@@ -7,8 +7,6 @@ recorded while packages are built: `traced` composes a use case once more when s
 place in the file is followed in the nodes.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from dataclasses import dataclass
 

@@ -11,8 +11,6 @@ useCases:
     setters: {BATCH_SIZE: "128"}    values for this use case; those of the package are for all
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace

@@ -5,8 +5,6 @@ The composer understands what `Reader` reads, ``replacements``, in a base ``labe
 kustomize would build.
 """
 
-from __future__ import annotations
-
 from dataclasses import replace
 from posixpath import basename, dirname, join, normpath
 

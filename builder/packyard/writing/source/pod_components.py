@@ -12,8 +12,6 @@ Objects of one kind that need other operations are told apart by the label of th
 the author of the patch lists.
 """
 
-from __future__ import annotations
-
 import dataclasses
 from collections.abc import Collection as Collection_
 from collections.abc import Iterable, Iterator, Mapping, Sequence

@@ -8,8 +8,6 @@ what a pod does not have is tested to be missing, so that nothing that was added
 of its pods itself, and containers in its templates, whose names they go by.
 """
 
-from __future__ import annotations
-
 from collections.abc import Collection as Collection_
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -172,7 +170,7 @@ class _Place:
     fields: tuple[Step, ...]
     origin: str
 
-    def below(self, key: str | int, origin: str | int, field: Step) -> _Place:
+    def below(self, key: str | int, origin: str | int, field: Step) -> "_Place":
         return _Place(f"{self.pointer}/{escaped(str(key))}", (*self.fields, field), f"{self.origin}/{origin}")
 
 

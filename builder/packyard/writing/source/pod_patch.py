@@ -12,8 +12,6 @@
 This reads it; `pod_operations` says what it comes to in an object of any kind.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from packyard.core.errors import InputError, Problem, suggest

@@ -7,8 +7,6 @@
 A value has the name of its field in a pod; what is equal stands there once.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from itertools import count
 

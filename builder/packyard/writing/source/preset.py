@@ -5,8 +5,6 @@
 Their values are checked against the definitions of the package's use cases.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial

@@ -10,8 +10,6 @@ What a part generates with a hash behind its name is shipped so, under the name 
 is a ConfigMap of each use case, in which setters may stand.
 """
 
-from __future__ import annotations
-
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from posixpath import basename, join, relpath

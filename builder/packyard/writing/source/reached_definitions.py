@@ -3,8 +3,6 @@
 `values` of a substitution are written here: each ``${NAME}`` of its pattern is the setter or substitution of that name.
 """
 
-from __future__ import annotations
-
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 

@@ -1,7 +1,5 @@
 """The rules of a use case: those of its parts of which it has every setter, each as its part wrote it."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from functools import partial

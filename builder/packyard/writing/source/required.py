@@ -6,8 +6,6 @@ requires:
 - {kubernetes: "1.31"}
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any

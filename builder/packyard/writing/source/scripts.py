@@ -1,7 +1,5 @@
 """Files that a package ships as they are. Scripts must have their run bit, which a checkout may have lost."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from posixpath import basename
 

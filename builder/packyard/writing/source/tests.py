@@ -14,8 +14,6 @@ tests:
   refused: BATCH_SIZE
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal

@@ -1,7 +1,5 @@
 """The origins of a package's composed files: which use case, option or definition each is from."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from packyard.core.kubernetes import kustomization

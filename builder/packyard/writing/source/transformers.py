@@ -7,8 +7,6 @@ They work like patches of whatever objects there are, after the patches of the k
 sets has its value from there, so that an entry of ``images`` for it is refused.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 

@@ -9,8 +9,6 @@ others build on need not compose alone. What a use case shows elsewhere than in 
 where that other part is tried.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Iterator
 

@@ -10,8 +10,6 @@ case gets what its comments reach. Three things are folded away, so that its rea
     IMAGE: ${REGISTRY}/x:${VERSION}  a value with ${} in it: IMAGE follows from others, nobody sets it
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """The workspace: the folder with ``packyard.yaml``, ``packages/``, ``bases/`` and ``overlays/``."""
 
-from __future__ import annotations
-
 import os
 import re
 from collections.abc import Mapping

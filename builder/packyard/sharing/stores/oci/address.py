@@ -3,8 +3,6 @@
 A registry is asked over TLS, one on this machine over plain HTTP; ``oci+http://`` and ``oci+https://`` choose.
 """
 
-from __future__ import annotations
-
 import re
 from dataclasses import dataclass
 from urllib.parse import urlsplit
@@ -34,7 +32,7 @@ class Address:
     path: str
 
     @classmethod
-    def parse(cls, text: str) -> Address:
+    def parse(cls, text: str) -> "Address":
         """Read the address of a channel, or refuse it without showing it: it may hold a password."""
         match = _ADDRESS.fullmatch(text)
         if match is None or len(text) > _LONGEST or int((match["port"] or ":1")[1:]) not in range(1, 65536):

@@ -4,8 +4,6 @@ One layer has the bytes, and the configuration is empty. A bundle's layer has th
 which Flux and Argo CD unpack; its title is the file that oras writes. The same bundle has the same manifest everywhere.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -52,7 +50,7 @@ class Descriptor:
     extra: Mapping[str, object] = field(default_factory=dict)
 
     @classmethod
-    def of(cls, data: bytes, **more: Any) -> Descriptor:
+    def of(cls, data: bytes, **more: Any) -> "Descriptor":
         """Describe some bytes."""
         return cls(digest=Digest.of(data), size=len(data), **more)
 
@@ -80,13 +78,13 @@ class Manifest:
     place: str = ""
 
     @classmethod
-    def of(cls, **fields: Any) -> Manifest:
+    def of(cls, **fields: Any) -> "Manifest":
         """Make a manifest."""
         made = cls(**fields)
         return replace(made, data=json.dumps(record.document(made), sort_keys=True, separators=(",", ":")).encode())
 
     @classmethod
-    def parse(cls, data: bytes, *, place: str) -> Manifest:
+    def parse(cls, data: bytes, *, place: str) -> "Manifest":
         """Read a manifest, or raise `IntegrityError`."""
         try:
             read: Manifest = record.parse_any(data, lambda fields: fields.take_all(cls), file=place)

@@ -49,15 +49,14 @@ def bind(
     known, bound = kpt.read(documents, edits, notes)
     notes += [note for document in documents for note in _placeholders(document)]
     own = meaning.read(krmfile, notes) if krmfile else Definitions()
-    bindings = [(number, each) for number, document in enumerate(documents) for each in fields.find(document)]
+    bindings = [(number, item) for number, document in enumerate(documents) for item in fields.find(document)]
     faults = [_fault(binding, own) for _, binding in bindings]
-    pairs = list(zip(bindings, faults, strict=True))
-    own = _settled([binding for (_, binding), fault in pairs if fault is None], own, notes)
+    own = _settled([bindings[index][1] for index, fault in enumerate(faults) if fault is None], own, notes)
     kept, out = set[tuple[int, int]](), dict[tuple[int, int], tuple[Binding, Note]]()
-    for (number, binding), fault in pairs:
+    for (number, binding), fault in zip(bindings, faults, strict=True):
         place_of_comment = number, binding.comment.start
-        case = "" if fault else _case(binding, own)
-        fault = Note(DOUBTFUL, *_TORN, (case,)) if case else fault
+        if fault is None and (case := _case(binding, own)):
+            fault = Note(DOUBTFUL, *_TORN, (case,))
         if fault:
             out[place_of_comment] = binding, fault
         else:

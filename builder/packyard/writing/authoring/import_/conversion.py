@@ -52,9 +52,8 @@ def of_folder(here: Workspace, name: str, folder: Path, build: Build) -> Importe
     that does not compose, or not to that, is taken as it is built.
     """
     if not NAME.fullmatch(name):
-        raise InputError(
-            Problem(f"{name!r} is no name for a package", hint="choose one: --name model-fp32-training-k8s")
-        )
+        hint = "choose one: --name model-fp32-training-k8s"
+        raise InputError(Problem(f"{name!r} is no name for a package", hint=hint))
     source = Upstream(folder, build)
     taken, notes = _take(here, source)
     pending: Sequence[UseCase] = taken

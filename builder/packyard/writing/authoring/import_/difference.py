@@ -22,20 +22,16 @@ from packyard.using.kustomize import generator
 from packyard.writing.authoring import definition
 
 _Path = tuple[str | int, ...]
-#: What the metadata of a ConfigMap may have that a part generates.
-_METADATA = {"name", "namespace", "labels"}
 
 
-def find(
-    composed: Sequence[object], built: Sequence[object], namespace: str
-) -> tuple[list[Item], dict[int, Object], dict[str, str]]:
+def find(composed: Sequence[object], built: Sequence[object]) -> tuple[list[Item], dict[int, Object], dict[str, str]]:
     """Return what makes objects of parts those that kustomize builds: patches; what is added, by its number.
 
     The last has what generated ConfigMaps are called before kustomize puts a hash behind their names.
     """
     known = _generated(composed)
     again = {name: plain for name, plain in _generated(built).items() if any(own in plain for own in known.values())}
-    names = {**_generated(built, namespace), **again, **known}
+    names = {**again, **known}
     items, added = _renamed(composed, names), dict(enumerate(_renamed(built, names)))
     matched: dict[int, Object] = {}
     for number in sorted(range(len(items)), key=lambda number: -len(name_of(items[number]))):
@@ -58,20 +54,11 @@ def match_of(item: Object, built: Mapping[int, Object]) -> int | None:
     return min(numbers, key=distance, default=None)
 
 
-def _is_config_map(item: Object) -> bool:
-    return item.get("kind") == "ConfigMap"
-
-
-def _generated(items: Sequence[object], namespace: str | None = None) -> dict[str, str]:
-    """Return the names of ConfigMaps with a hash, without it; with a namespace, of those that a part can generate."""
-    names: dict[str, str] = {}
-    for item in filter(_is_config_map, map(mapping, items)):
-        name, metadata = name_of(item), mapping(item.get("metadata"))
-        plain = name.removesuffix(f"-{generator.suffix(item)}")
-        fits = metadata.get("namespace", "") in ("", namespace) and not metadata.keys() - _METADATA
-        if plain != name and (namespace is None or (fits and item.get("data") and "immutable" not in item)):
-            names[name] = plain
-    return names
+def _generated(items: Sequence[object]) -> dict[str, str]:
+    """Return the names of ConfigMaps that end with a hash of their data, without it."""
+    maps = (item for item in map(mapping, items) if item.get("kind") == "ConfigMap")
+    names = {name_of(item): name_of(item).removesuffix(f"-{generator.suffix(item)}") for item in maps}
+    return {name: plain for name, plain in names.items() if plain != name}
 
 
 def _renamed(value: Any, names: Mapping[str, str]) -> Any:

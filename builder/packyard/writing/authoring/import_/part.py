@@ -1,26 +1,20 @@
 """A part that an import writes: what it builds on, its files, and what its kustomization says beside.
 
-What no part can say becomes patches behind its own. A ConfigMap that it adds stays generated, as its author had it:
-
-    conf-98tkch8f6f: {LEVEL: info, app.toml: …}   ->   configMapGenerator:
-                                                       - {name: conf, files: [app.toml], literals: [LEVEL=info]}
-
-Any other object that it adds stands in built.yaml.
+What no part can say becomes patches behind its own, and what it lacks stands in built.yaml.
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import chain
 from posixpath import relpath
 
 from packyard.core.errors import Problem
 from packyard.core.kubernetes import images, kustomization
-from packyard.core.kubernetes.lenient import labels_of, name_of
 from packyard.core.yaml import layout, make, proof
 from packyard.core.yaml.document import parse_text, walk
-from packyard.core.yaml.node import Collection, Comment, Document, Entry, Item, MappingNode, Node, Scalar, Source
+from packyard.core.yaml.node import Collection, Comment, Document, Entry, Item, MappingNode, Scalar, Source
 from packyard.core.yaml.values import to_value
-from packyard.using.setters.krmfile import KRMFILE, Krmfile
+from packyard.using.setters.krmfile import Krmfile
 from packyard.writing.authoring.import_ import difference, kpt
 from packyard.writing.authoring.import_.bind import bind
 from packyard.writing.authoring.import_.meaning import Definition, names
@@ -96,36 +90,16 @@ class Part:
 
     def amend(self, composed: Sequence[object], built: Sequence[Document]) -> None:
         """Make of ``composed`` the objects that kustomize built."""
-        patches, added, generated = difference.find(composed, [*map(plain, built)], self.namespace)
+        patches, added, generated = difference.find(composed, [*map(plain, built)])
         self.kept["patches"] += patches
-        frozen: list[MappingNode] = []
-        for number, item in added.items():
-            root = built[number].root
-            if name_of(item) in generated.values() and item.get("kind") == "ConfigMap":
-                self._generate(name_of(item), labels_of(item), item["data"])
-            elif isinstance(root, MappingNode):
-                for child in (child for node in walk(root) if isinstance(node, Collection) for child in node.children):
-                    if isinstance(child.value, Scalar) and child.value.value in generated:
-                        child.value = make.scalar(generated[child.value.value], "")
-                frozen.append(root)
+        frozen = [root for number in added if isinstance(root := built[number].root, MappingNode)]
+        nodes = (node for root in frozen for node in walk(root) if isinstance(node, Collection))
+        for child in (child for node in nodes for child in node.children):
+            if isinstance(child.value, Scalar) and child.value.value in generated:
+                child.value = make.scalar(generated[child.value.value], "")
         if frozen:
             self.files[BUILT] = b"---\n".join(map(layout.write, frozen))
             self.listed.append(listing(BUILT))
-
-    def _generate(self, name: str, labels: Mapping[str, str], data: Mapping[str, str]) -> None:
-        """Add a generator of a ConfigMap: its lines as literals, its texts as files beside the kustomization."""
-        lists: dict[str, list[Item]] = {"files": [], "literals": []}
-        for key, text in data.items():
-            if "\n" not in text and text[:1] not in ("'", '"'):
-                lists["literals"].append(listing(f"{key}={text}"))
-                continue
-            file = f"{name}-{key}" if key in {*self.files, *kustomization.NAMES, KRMFILE, BUILT} else key
-            self.files[file] = text.encode()
-            lists["files"].append(listing(key if file == key else f"{key}={file}"))
-        values: dict[str, Node | str] = {"name": name}
-        values |= {key: make.sequence("", items) for key, items in lists.items() if items}
-        values |= {"options": make.mapping("", {"labels": make.mapping("", labels)})} if labels else {}
-        self.kept.setdefault(GENERATED, []).append(Item(make.mapping("", values), 0))
 
     def write(self) -> dict[str, bytes]:
         """Return its files."""

@@ -4,8 +4,6 @@ A schema knows a file by itself; which parts there are, only the reader does. te
 them to what the readers refuse.
 """
 
-from __future__ import annotations
-
 from pathlib import Path
 
 NAMES = ("package", "workspace", "pods", "krmfile", "test")
