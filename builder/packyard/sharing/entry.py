@@ -1,7 +1,5 @@
 """An entry of an index: what a reader needs to choose a published bundle, to fetch and to check it."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
@@ -63,7 +61,7 @@ class IndexEntry:
         return self.key + end
 
     @classmethod
-    def of(cls, bundle: Bundle) -> IndexEntry:
+    def of(cls, bundle: "Bundle") -> "IndexEntry":
         """Describe ``bundle``."""
         is_package = bundle.manifest.kind == manifest.BUNDLE
         return cls(
@@ -88,7 +86,7 @@ class IndexEntry:
         fields = {name: value for name, value in self.document().items() if name not in ("yanked", "removed")}
         return record.to_line(fields).decode().strip()
 
-    def is_same_file(self, entry: IndexEntry) -> bool:
+    def is_same_file(self, entry: "IndexEntry") -> bool:
         """Return whether both list the same file under the same name and version."""
         return (self.name, self.version, self.tar, self.digest) == (entry.name, entry.version, entry.tar, entry.digest)
 
@@ -101,12 +99,12 @@ def bundle_key(name: str, version: str) -> str:
     return f"{version}/{name}.tar.gz"
 
 
-def _needs(bundle: Bundle) -> tuple[str, ...]:
+def _needs(bundle: "Bundle") -> tuple[str, ...]:
     required = {text.partition(" ") for use_case in bundle.manifest.use_cases.values() for text in use_case.requires}
     return tuple(sorted({name for kind, _, name in required if kind in _NEEDS}))
 
 
-def _description(bundle: Bundle) -> str:
+def _description(bundle: "Bundle") -> str:
     """Return the title of a bundle's README and the first sentences below it, as one line of limited length."""
     readme = next((member.data for member in bundle.members if member.path == _README), b"")
     paragraphs = [part.strip() for part in readme.decode("utf-8", "replace").replace("\r\n", "\n").split("\n\n")]

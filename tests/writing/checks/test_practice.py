@@ -78,3 +78,9 @@ def test_a_placeholder_is_no_secret_unless_it_has_one() -> None:
     config = f"apiVersion: v1\nkind: ConfigMap\n{METADATA}data:\n  HF_TOKEN: "
     assert judged(config + "${HF_TOKEN}\n") == ["7:13 warning unexpanded-variable"]
     assert "7:13 error plain-secret" in judged(config + "${HF_TOKEN:-hf_x}\n")
+
+
+def test_what_belongs_to_the_whole_cluster_is_of_no_run_and_needs_no_labels() -> None:
+    role = "apiVersion: rbac.authorization.k8s.io/v1\nkind: Role\nmetadata: {name: a}\nrules: []\n"
+    assert judged(role) == ["3:1 warning no-labels"]
+    assert judged(role.replace("Role", "ClusterRole")) == []

@@ -76,7 +76,7 @@ def run(arguments: declare.Arguments) -> None:
             if not before.number:
                 output.note(access.beginning(store, "would be a new channel"))
             uploads = compare(store, packed, before)
-            bundles.show(store, [(upload.entry, upload.outlook) for upload in uploads], arguments.output)
+            bundles.show(store, [(upload.entry, _outlook(upload)) for upload in uploads], arguments.output)
             return
         attest = _attest(workspace, folder, built, by.key)
         close = arguments.version if arguments.close else ""
@@ -85,6 +85,11 @@ def run(arguments: declare.Arguments) -> None:
     bundles.show(store, published, arguments.output)
     if close:
         _tell_closed(by.current(store), close, shard)
+
+
+def _outlook(upload: Upload) -> str:
+    """Return what publishing would do: publish it (``new``), complete it (``incomplete``), or nothing."""
+    return "unchanged" if upload.is_whole else "incomplete" if upload.has_bundle else "new"
 
 
 def _shard(text: str) -> tuple[int, int]:

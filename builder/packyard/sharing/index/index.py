@@ -9,8 +9,6 @@ Shards and records never change, and have the digests of their bytes in their na
 for all of them. `Index` is a value: `add`, `put` and `close` return another one, which `access` makes the channel's.
 """
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -104,7 +102,7 @@ class Index:
     _records: dict[str, Package] = field(default_factory=dict, compare=False)
 
     @classmethod
-    def parse(cls, data: bytes, store: Store | None, trusted: Trust = NOBODY, *, file: str = "") -> Index:
+    def parse(cls, data: bytes, store: Store | None, trusted: Trust = NOBODY, *, file: str = "") -> "Index":
         """Read index.json, or raise `IntegrityError`."""
         file = file or (f"{store.address.rstrip('/')}/{KEY}" if store else KEY)
         content = envelope.open(data, trusted, file=file)
@@ -113,7 +111,7 @@ class Index:
         return replace(index, store=store, data=data, signers=content.signers, others=content.others)
 
     @classmethod
-    def _read(cls, fields: Record) -> Index:
+    def _read(cls, fields: Record) -> "Index":
         listed: Mapping[str, Summary] = fields.take("packages", _summaries, {})
         index = replace(fields.take_all(cls), listed=listed)
         if not index.number:
@@ -199,7 +197,7 @@ class Index:
 
     # Changes.
 
-    def add(self, *entries: IndexEntry) -> Index:
+    def add(self, *entries: IndexEntry) -> "Index":
         """Return the index with more versions; those that it has already change nothing.
 
         Raises `ConflictError`, naming every version that cannot be listed: it has other bytes already, or another
@@ -222,14 +220,14 @@ class Index:
     def _with(self, package: Package, entry: IndexEntry) -> Package:
         return package.put(entry)
 
-    def put(self, *entries: IndexEntry) -> Index:
+    def put(self, *entries: IndexEntry) -> "Index":
         """Return the index in which versions that it has are yanked, or removed."""
         packages: dict[str, Package] = {}
         for entry in entries:
             packages[entry.name] = (packages.get(entry.name) or self.named(entry.name)).put(entry)
         return self.with_packages(packages.values())
 
-    def close(self, version: str, shard: tuple[int, int] | None = None) -> Index:
+    def close(self, version: str, shard: tuple[int, int] | None = None) -> "Index":
         """Return the index in which a release is closed, or has one more of its shards, the last of which closes it."""
         place, release = reference.canonical(version), self.release(version)
         if shard is None or release.closed:
@@ -244,7 +242,7 @@ class Index:
             release = Release(closed=True) if len(shards) == of else Release(of=of, shards=shards)
         return replace(self, releases={**self.releases, place: release})
 
-    def with_packages(self, packages: Iterable[Package]) -> Index:
+    def with_packages(self, packages: Iterable[Package]) -> "Index":
         """Return the index with packages in place of those of their names."""
         files = dict(self.files)
         changed: dict[str, dict[str, Summary]] = {}

@@ -10,8 +10,6 @@ What is listed is the digest of the record, what `packyard list` prints, and the
 {"record": "sha256:…", "version": "1.1", "title": "BERT", "model": {"framework": "pytorch"}, "useCases": ["train"]}
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -44,13 +42,13 @@ class Package:
     extra: Mapping[str, object] = field(default_factory=dict)
 
     @classmethod
-    def parse(cls, data: bytes, digest: Digest, *, file: str) -> Package:
+    def parse(cls, data: bytes, digest: Digest, *, file: str) -> "Package":
         """Read a record that has this digest, or raise `IntegrityError`."""
         digest.verify(data, what=file)
         return record.parse(data, cls._read, kind=KIND, file=file)
 
     @classmethod
-    def _read(cls, fields: Record) -> Package:
+    def _read(cls, fields: Record) -> "Package":
         name = fields.take("name", checked(reference.check_name))
         listed = fields.take("versions", map_of(Record))
         named = {version: {**entry.rest(), "name": name, "version": version} for version, entry in listed.items()}
@@ -123,7 +121,7 @@ class Package:
             raise ConflictError(_conflict(present, entry))
         return False
 
-    def put(self, entry: IndexEntry) -> Package:
+    def put(self, entry: IndexEntry) -> "Package":
         """Return the package with an entry, in place of the one of its version if there is one."""
         return replace(self, versions={**self.versions, entry.version: entry})
 
@@ -146,7 +144,7 @@ class Summary:
     extra: Mapping[str, object] = field(default_factory=dict)
 
     @classmethod
-    def of(cls, package: Package, digest: Digest) -> Summary:
+    def of(cls, package: Package, digest: Digest) -> "Summary":
         """Summarize a package, whose record has a digest."""
         leading = package.leading
         return cls(

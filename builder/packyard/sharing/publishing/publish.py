@@ -57,11 +57,6 @@ class Upload:
         """Whether it is there and listed, with its checksum."""
         return self.has_bundle and self.is_listed and self.entry.beside(CHECKSUM) in self.present
 
-    @property
-    def outlook(self) -> str:
-        """What publishing would do: publish it (``new``), complete it (``incomplete``), or nothing."""
-        return "unchanged" if self.is_whole else "incomplete" if self.has_bundle else "new"
-
     def write(self, store: Store, attest: Attest, trusted: Trust) -> tuple[IndexEntry, str]:
         """Write what is missing; return the entry of the file that is there then, and what was done for it."""
         entry, registry = self.entry, as_registry(store)

@@ -8,8 +8,6 @@ services make), the last two with SHA-256, as cosign has them. A key's id is the
 `cryptography` is imported by what signs or verifies, not with this module.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -42,7 +40,7 @@ class PublicKey:
         return Digest.of(self.der)
 
     @classmethod
-    def of(cls, public: Any, *, file: str) -> PublicKey:
+    def of(cls, public: Any, *, file: str) -> "PublicKey":
         """Take a key of `cryptography`, if it is of a kind that counts."""
         from cryptography.hazmat.primitives.asymmetric import ec, ed25519, rsa
         from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
@@ -54,7 +52,7 @@ class PublicKey:
         return cls(public.public_bytes(Encoding.DER, PublicFormat.SubjectPublicKeyInfo))
 
     @classmethod
-    def parse(cls, data: bytes, *, file: str) -> PublicKey:
+    def parse(cls, data: bytes, *, file: str) -> "PublicKey":
         """Read the PEM of one public key, and refuse what is anything else; text before and after it is ignored."""
         from cryptography.exceptions import UnsupportedAlgorithm
         from cryptography.hazmat.primitives.serialization import load_pem_public_key
@@ -118,20 +116,20 @@ class SigningKey:
     _private: Any = field(default=None, repr=False, compare=False)
 
     @classmethod
-    def of(cls, private: Any, *, file: str = "") -> SigningKey:
+    def of(cls, private: Any, *, file: str = "") -> "SigningKey":
         """Return a private key of `cryptography` with its public part."""
         public = private.public_key()
         return cls(PublicKey.of(public, file=file), lambda data: private.sign(data, *_schemes(public)[0]), private)
 
     @classmethod
-    def new(cls) -> SigningKey:
+    def new(cls) -> "SigningKey":
         """Make a key from the system's random numbers."""
         from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
         return cls.of(Ed25519PrivateKey.generate())
 
     @classmethod
-    def parse(cls, data: bytes, passphrase: Callable[[str], bytes], *, file: str) -> SigningKey:
+    def parse(cls, data: bytes, passphrase: Callable[[str], bytes], *, file: str) -> "SigningKey":
         """Read the PEM of a private key as PKCS#8; ``passphrase`` is asked for that of the file if it is encrypted."""
         from cryptography.exceptions import UnsupportedAlgorithm
         from cryptography.hazmat.primitives.serialization import load_pem_private_key
@@ -197,7 +195,7 @@ class Trust:
     own: Sequence[str] = ()
 
     @classmethod
-    def of(cls, *signatories: Signatory, channel: str = "CHANNEL") -> Trust:
+    def of(cls, *signatories: Signatory, channel: str = "CHANNEL") -> "Trust":
         """Trust these."""
         return cls(signatories={signatory.id: signatory for signatory in signatories}, channel=channel)
 
@@ -245,7 +243,7 @@ class Trust:
         short = f"{key_id[:19]}…" if key_id.startswith("sha256:") else key_id
         return f"{key.name} ({short})" if key and key.name else short
 
-    def optional(self) -> Trust:
+    def optional(self) -> "Trust":
         """Return the same for what a signature elsewhere vouches for already, so that none is required."""
         return replace(self, is_optional=True)
 

@@ -169,7 +169,7 @@ def _patches(name: str, objects: list[SourceObject]) -> dict[str, Tree]:
     """Return a patch for each object whose first program has no arguments: parts leave them to the package."""
     trees: dict[str, Tree] = {}
     for file, item in zip(accumulate.file_names(objects), objects, strict=True):
-        started = (each for each in _containers(item) if any(map(each.node.get, _RUN)))
+        started = (container for container in _containers(item) if any(map(container.node.get, _RUN)))
         if (container := next(started, None)) and _is_open(container):
             command = [text.value for text in scalars(container.node.get("command"))]
             run = {"command": in_brackets([Text(word) for word in command])} if command in _REPLACED else {}

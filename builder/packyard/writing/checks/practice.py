@@ -7,6 +7,7 @@ import re
 from collections.abc import Container, Iterable, Iterator
 
 from packyard.core.kubernetes import pods
+from packyard.core.kubernetes.groups import is_cluster_scoped
 from packyard.core.kubernetes.kinds import CORE, LASTING, RBAC, is_kind, kind_of, names
 from packyard.core.kubernetes.pods import Pod
 from packyard.core.yaml.document import entries, walk
@@ -52,6 +53,7 @@ def _labelled(node: MappingNode, root: MappingNode, what: str) -> Iterator[Findi
     if (
         root.get("metadata")
         and kind_of(root) not in LASTING
+        and not is_cluster_scoped(root.text("apiVersion"), root.text("kind"))  # of no run
         and not any(labels and labels.get(name) for name in _LABELS)
     ):
         place = _metadata(node, root.entry("metadata"))

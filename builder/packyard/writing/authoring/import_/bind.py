@@ -129,6 +129,6 @@ def _case(binding: Binding, known: Definitions) -> str:
     assert definition
     shows = [node.value] if isinstance(node, Scalar) else [item.value for item in scalars(node)]
     yields = meaning.texts(definition, known)
-    said, found = ", ".join(yields), ", ".join(shows)
+    said, shown = ", ".join(yields), ", ".join(shows)
     at = f"{node.place}: {fields.path_text(binding.path)}: {definition.name}"
-    return f"{at} yields {said!r}, not {found!r}" if yields != shows else ""
+    return f"{at} yields {said!r}, not {shown!r}" if yields != shows else ""

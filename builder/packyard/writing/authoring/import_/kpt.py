@@ -27,9 +27,9 @@ def read(
     documents: Sequence[Document], edits: Sequence[list[Edit]], notes: list[Note]
 ) -> tuple[Definitions, list[str]]:
     """Read the comments of some documents, and add to the edits of each; return the definitions, and what is bound."""
-    fields = [(number, each) for number, document in enumerate(documents) for each in tags.find(document.root)]
-    texts = [(each.pattern, node) for _, each in fields if isinstance(node := each.node, Scalar) and not is_null(node)]
-    values = {setter.name: setter.value for setter, _ in derive(each for _, each in fields) if not setter.is_list}
+    fields = [(number, field) for number, document in enumerate(documents) for field in tags.find(document.root)]
+    texts = [(tag.pattern, node) for _, tag in fields if isinstance(node := tag.node, Scalar) and not is_null(node)]
+    values = {setter.name: setter.value for setter, _ in derive(field for _, field in fields) if not setter.is_list}
     for pattern, node in texts:  # kpt itself derives nothing from an empty text, and sets it nevertheless
         values = {**pattern.derive(node.value, empty=True), **values}
     setters: dict[str, Setter] = {}
@@ -38,18 +38,18 @@ def read(
         setters[name] = Setter(name, value, schema=typed(types))
     substitutions: dict[str, Substitution] = {}
     bound: list[str] = []
-    for number, each in fields:
-        fault = _list(each, each.node, setters) if isinstance(each.node, SequenceNode) else _text(each, values)
+    for number, field in fields:
+        fault = _list(field, field.node, setters) if isinstance(field.node, SequenceNode) else _text(field, values)
         if fault:
-            at = f"{each.node.place}: {path_text(each.path)}: {each.pattern.text}: {fault}"
+            at = f"{field.node.place}: {path_text(field.path)}: {field.pattern.text}: {fault}"
             todo = "decide what is right, and bind the field"
             notes.append(Note(DOUBTFUL, "kpt-set comments that cannot be kept", todo, (at,)))
             continue
-        same = (name for name, known in substitutions.items() if known.pattern == each.pattern.text)
-        name = each.pattern.sole_name or next(same, "") or named_for(each.path, {*setters, *substitutions})
+        same = (name for name, known in substitutions.items() if known.pattern == field.pattern.text)
+        name = field.pattern.sole_name or next(same, "") or named_for(field.path, {*setters, *substitutions})
         if name not in setters:
-            substitutions[name] = substitution(name, each.pattern.text)
-        edits[number].append(replace_comment(each.comment, comment.write(name)))
+            substitutions[name] = substitution(name, field.pattern.text)
+        edits[number].append(replace_comment(field.comment, comment.write(name)))
         bound.append(name)
     return Definitions(setters, substitutions), bound
 

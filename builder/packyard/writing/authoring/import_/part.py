@@ -55,7 +55,7 @@ class Part:
 
     def read(self) -> list[Document]:
         """Return what may have bound fields."""
-        return [*(each for some in self.documents.values() for each in some), *(each for _, each in self.inline)]
+        return [*chain(*self.documents.values()), *(document for _, document in self.inline)]
 
     def original(self, problem: Problem) -> Problem:
         """Return a problem by what was imported; by the folder alone where the part is written anew."""

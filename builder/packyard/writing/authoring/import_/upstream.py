@@ -313,7 +313,7 @@ def _beyond(root: MappingNode, *, is_leaf: bool) -> Iterator[tuple[Node, str]]:
 def _unknown(node: Node | None, known: _Known) -> Iterator[str]:
     """Yield what a mapping, or those in a list, say beyond what is known."""
     nodes = [item.value for item in node.items] if isinstance(node, SequenceNode) else [node]
-    for entry in (entry for each in nodes for entry in entries(each)):
+    for entry in (entry for node in nodes for entry in entries(node)):
         below = known.get(entry.name)
         if entry.name not in known:
             yield entry.name

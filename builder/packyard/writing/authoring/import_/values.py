@@ -24,7 +24,7 @@ def find(composed: Composed, built: Sequence[object]) -> dict[str, Setter]:
     known, objects = composed.definitions, dict(enumerate(map(mapping, built)))
     texts: dict[str, set[str | None]] = {}
     sources = (source_of(composed.files[file], file) for _, file in composed.objects)
-    for document in (each for source in sources for each in parse_text(source)):
+    for document in (read for source in sources for read in parse_text(source)):
         bindings = [binding for binding in fields.find(document) if isinstance(binding.node, Scalar)]
         match = difference.match_of(mapping(to_value(document.root)), objects) if bindings else None
         for binding in bindings:
@@ -36,7 +36,7 @@ def find(composed: Composed, built: Sequence[object]) -> dict[str, Setter]:
             is_whole = bool(derived) and pattern.expand(derived, "") == text
             for name in known.setters_of(definition):
                 texts.setdefault(name, set()).add(derived[name] if is_whole else None)
-    only = {name: text for name, found in texts.items() if len(found) == 1 for text in found if text is not None}
+    only = {name: text for name, values in texts.items() if len(values) == 1 for text in values if text is not None}
     changed = [setter for name, setter in known.setters.items() if only.get(name, setter.value) != setter.value]
     setters = (setter for setter in changed if not setter.enum_values and not refusal(setter, [only[setter.name]]))
     return {setter.name: setter._replace(value=only[setter.name]) for setter in setters}
