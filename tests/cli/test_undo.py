@@ -144,6 +144,16 @@ def test_a_folder_that_was_moved_keeps_its_history_and_another_one_in_its_place_
     done("undo", moved)
     done("undo", moved, "--redo")
     assert reading.files(moved) == after
+    (tmp_path / "parent").mkdir()
+    (moved / "packyard.json").write_text("{}")
+    moved.rename(tmp_path / "parent/package")
+    listed = json.loads(done("undo", tmp_path / "parent", "--list", "-o", "json"))
+    assert [row["title"] for row in listed] == titles
+    done("undo", tmp_path / "parent", "--yes")
+    (tmp_path / "parent/package").rename(moved)
+    (moved / "packyard.json").unlink()
+    done("undo", moved, "--redo")
+    assert reading.files(moved) == after
     shutil.copytree(shipped, package)
     file = package / "r.yaml"
     file.write_bytes(file.read_bytes().replace(b"b: v", b"b: of another version"))

@@ -228,6 +228,59 @@ def test_a_setter_or_an_option_that_is_gone_is_a_conflict(here: Path) -> None:
     }
 
 
+RENAMED = {
+    **FILES,
+    "run/nfs/Krmfile": FILES["run/nfs/Krmfile"].replace("WORKERS", "NODES") + SETTER.format(name="FRESH", value="x"),
+    "run/nfs/cm.yaml": CM.replace("workers", "nodes").replace("WORKERS", "NODES").replace('"4"', "$nodes")
+    + '  fresh: x # {"$openapi":"FRESH"}\n',
+}
+
+
+def test_what_sets_a_renamed_setter_stays_whole(here: Path) -> None:
+    done("set", USE_CASE, "WORKERS=8")
+    pack(here, "1.1", RENAMED)
+    before = reading.files(here / "p")
+    assert "WORKERS is set to 8, and 1.1 has no such setter" in refused(
+        "upgrade", "p", "1.1.tar.gz", "--base", "1.0.tar.gz"
+    )
+    found = packyard("upgrade", "p", "1.1.tar.gz", "--base", "1.0.tar.gz", "--conflicts=ours")
+    assert "p/run/nfs/cm.yaml:1: the whole file stays yours: it names WORKERS, which 1.1 does not have" in found.stderr
+    kept = SETTER.format(name="WORKERS", value="8") + "          isSet: true\n"
+    assert Path("p/run/nfs/Krmfile").read_text() == RENAMED["run/nfs/Krmfile"].replace(HEAD, HEAD + kept)
+    assert Path("p/run/nfs/cm.yaml").read_bytes() == before["run/nfs/cm.yaml"]
+    done("set", USE_CASE, "WORKERS=9")
+    assert 'workers: "9"' in done("render", USE_CASE)
+    done("undo", "p")
+    done("undo", "p")
+    assert reading.files(here / "p") == before
+    upgrade("--conflicts=theirs")
+    assert 'nodes: "2"' in done("render", USE_CASE)
+
+
+def test_what_an_upgrade_would_leave_without_a_definition_is_a_conflict(here: Path) -> None:
+    tiny.replace(Path("p/run/nfs/cm.yaml"), 'two: "2"', 'two: "2" # {"$openapi":"WORKERS"}')
+    pack(here, "1.1", RENAMED)
+    before = reading.files(here / "p")
+    says = "p/run/nfs/cm.yaml:8:8: a comment names WORKERS, which nothing defines"
+    words = ("upgrade", "p", "1.1.tar.gz", "--base", "1.0.tar.gz")
+    for flags, hint in (
+        ([], "1 conflict; nothing was changed (--conflicts ours"),
+        (["--conflicts=ours"], "(--conflicts theirs takes the new version's, markers writes all the same"),
+        (["--conflicts=theirs"], "(--conflicts markers writes all the same, for you to mend)"),
+    ):
+        told = refused(*words, *flags)
+        assert (says in told, hint in told) == (True, True)
+    assert reading.files(here / "p") == before
+    assert says in refused(*words, "--conflicts=markers")
+    assert reading.files(here / "p") != before
+
+
+@pytest.mark.usefixtures("here")
+def test_a_definition_with_two_names_is_not_rendered() -> None:
+    tiny.replace(Path("p/run/nfs/Krmfile"), "name: WORKERS", "name: OTHER")
+    assert "the definition of WORKERS is named 'OTHER' inside" in refused("render", USE_CASE)
+
+
 def test_a_use_case_that_is_gone_goes_unless_something_was_changed_in_it(here: Path) -> None:
     files = {path: text for path, text in NEXT.items() if "pvc" not in path}
     pack(here, "1.1", files)

@@ -10,13 +10,14 @@ is finished first.
 
 import os
 import time
+from contextlib import suppress
 from pathlib import Path
 from shlex import quote
 
 from packyard.cli import declare, output, state
 from packyard.cli import directory as directories
 from packyard.cli.rows import Rows
-from packyard.core.bundle import address
+from packyard.core.bundle import address, manifest
 from packyard.core.errors import ConflictError, InputError, PackyardError, Problem
 from packyard.core.files import home, undo
 from packyard.core.files.steps import DONE, UNDONE, Step
@@ -44,7 +45,7 @@ def run(arguments: declare.Arguments) -> None:
         declare.alone(arguments, "undo", "beside --list", "yes")
         _list(directory, arguments.output)
         return
-    log, places = state.log(), (directory, *_also(directory))
+    log, places = state.log(), _places(directory)
     with Tree(directory).locked(log, below=False):  # finishes an interrupted change first
         pass
     step = undo.last(log, UNDONE if arguments.redo else DONE, *places, merge=_merged)
@@ -55,7 +56,7 @@ def run(arguments: declare.Arguments) -> None:
     is_asked = not (arguments.redo or arguments.yes)
     if is_asked and (newer := undo.newer(log, step, *places)):
         _ask(f"the files do not show the last change, {newer.title}; the one before it is {step.title}", directory)
-    elif is_asked and len({step.root for step in log.steps(DONE) if step.touches(*places)}) > 1:
+    elif is_asked and len({made.root for made in undo.shown(log, DONE, *places, merge=_merged)}) > 1:
         _ask(f"of several packages here {os.path.relpath(step.root)} was changed last, by {step.title}", directory)
     files = undo.take_back(log, step, merge=_merged)
     changes = {os.path.relpath(step.path(name)): _change(step, name, data) for name, data in sorted(files.items())}
@@ -73,7 +74,7 @@ def _ask(change: str, directory: Path) -> None:
 
 
 def _list(directory: Path, form: str) -> None:
-    log, places = state.log(), (directory, *_also(directory))
+    log, places = state.log(), _places(directory)
     if why := home.lack(log.folder):
         output.note(f"{directory}: nothing to undo, as no history is kept: {why}")
         return
@@ -104,13 +105,17 @@ def _merged(path: str, then: bytes | None, now: bytes | None, back: bytes | None
     return data
 
 
-def _also(directory: Path) -> list[Path]:
-    """Return the folder of the options that a use case has enabled: their values belong to it too."""
-    try:
+def _places(directory: Path) -> list[Path]:
+    """Return a folder, its packages, and the folder of the options that it has enabled: their values belong to it too.
+
+    The history of a package that was moved with the folder is found only in its own.
+    """
+    places = [directory, *(file.parent for file in sorted(directory.glob(f"*/{manifest.FILE}")))]
+    with suppress(PackyardError):  # a kustomization that cannot be read has no options
         option_folder = options.find(directory)
-        return [Path(option_folder.real)] if option_folder and option_setters.read_enabled(directory) else []
-    except PackyardError:  # a kustomization that cannot be read has none
-        return []
+        if option_folder and option_setters.read_enabled(directory):
+            places.append(Path(option_folder.real))
+    return places
 
 
 def _change(step: Step, name: str, data: bytes | None) -> str:

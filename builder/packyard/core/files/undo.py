@@ -35,10 +35,12 @@ def shown(log: StepLog, state: str, *directories: Path, merge: Merge) -> Iterato
     They do where one of them, once newer steps are taken back, is as the step left it, and where the step can be taken
     back from what was edited since.
     """
-    roots = {paths.root_of(directory) for directory in directories}
+    roots = sorted({paths.root_of(directory) for directory in directories})
     ahead: dict[str, bytes | None] = {}
     for made in log.steps(state):
-        for step in [made] if os.path.isdir(made.root) else [made._replace(root=root) for root in roots]:
+        name = os.path.basename(made.root)
+        moved = sorted(roots, key=lambda root: os.path.basename(root) != name)
+        for step in [made] if os.path.isdir(made.root) else [made._replace(root=root) for root in moved]:
             if not step.touches(*directories):
                 continue
             contents = step.contents()

@@ -65,7 +65,7 @@ class Inputs:
             and is_refused(setter, setter.texts)  # set by others, or by hand
         ]
         for krmfile in self.krmfiles:
-            problems += rule.find_broken(krmfile.root, krmfile.definitions.setters)
+            problems += [*krmfile.misnamed(), *rule.find_broken(krmfile.root, krmfile.definitions.setters)]
         refuse([*problems, *_broken_of(self.options)])
 
     @property

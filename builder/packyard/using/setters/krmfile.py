@@ -71,6 +71,14 @@ class Krmfile:
             raise InputError(Problem(f'setter "{name}" is not found', file=self.source.name))
         return definition, setter
 
+    def misnamed(self) -> Iterator[Problem]:
+        """Yield the setters that have another name inside than their keys: a comment finds one, a set the other."""
+        for name in self.definitions.setters:
+            body = self.setter_entry(name)[1]
+            if (inner := body.text("name")) not in ("", name):
+                message = f"the definition of {name} is named {inner!r} inside"
+                yield body.problem(message, "write the same name in both")
+
     def recorded(self, data: bytes, setters: Iterable[Setter], descriptions: Mapping[str, str]) -> bytes | None:
         """Return the file with values and descriptions of setters; None where it stays as it is."""
         edits: list[Edit] = []

@@ -16,6 +16,10 @@ from packyard.core.files.tree import Tree
 from packyard.using.upgrade.merge import Merged, Versions, merge
 
 _AWAY = "move it away, then upgrade again"
+_MEND = {
+    "ours": "--conflicts theirs takes the new version's, markers writes all the same, for you to mend",
+    "theirs": "--conflicts markers writes all the same, for you to mend",
+}
 _DECIDE = "--conflicts ours keeps yours, theirs takes the new version's, markers writes both into the files"
 
 
@@ -55,9 +59,14 @@ def upgrade(
         except InputError as error:
             own = {path for path, data in ours.items() if data not in (old.get(path), new.get(path))}
             raise error.mapped(lambda problem: placed(problem) if problem.file in own else problem) from error
-        merged = replace(merged, conflicts=tuple(map(placed, merged.conflicts)))
+        merged = replace(
+            merged, conflicts=tuple(map(placed, merged.conflicts)), broken=tuple(map(placed, merged.broken))
+        )
         if merged.conflicts and not (decision or dry_run):
             raise undecided(merged.conflicts)
+        if merged.broken and decision != "markers":
+            number = f"--conflicts {decision} would break what is listed here; nothing was changed"
+            raise ConflictError(*merged.broken, Problem(number, hint=_MEND[decision]))
         if not dry_run:
             executable = [member.path for member in theirs.members if member.executable]
             files = {path: data for path, (_, data) in merged.files.items()}

@@ -72,7 +72,7 @@ def with_values(
         where, name = names.get(key, key)
         assignment = Assignment({name: setter.texts}, set_by=setter.set_by, as_kustomize=True)
         try:
-            planned = plan(_package(changed, where), assignment)
+            planned = plan(package(changed, where), assignment)
         except InputError as error:
             refused[key] = error.problems[0]
         else:
@@ -124,7 +124,7 @@ def _state(setter: Setter) -> tuple[object, ...]:
     return setter.value, setter.values, setter.is_set, setter.set_by
 
 
-def _package(files: Files, where: str) -> PackageFiles:
+def package(files: Files, where: str) -> PackageFiles:
     """Return the package of a directory: its Krmfile, and the resource files below that no other package has."""
     prefix = join(where, "")
     below = [path.removeprefix(prefix) for path in sorted(files) if path.startswith(prefix)]

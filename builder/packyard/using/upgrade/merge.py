@@ -9,7 +9,7 @@ the files are merged by lines. What both sides changed is a conflict, which some
 the result is not to be used. Nothing is written.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -19,9 +19,12 @@ from packyard.core.bundle import manifest
 from packyard.core.bundle.manifest import Manifest
 from packyard.core.errors import InputError, Problem, on_one_line, shown
 from packyard.core.kubernetes import kustomization
+from packyard.core.yaml.document import parse_text, source_of
+from packyard.using.setters import fields
+from packyard.using.setters.comment import is_marked
 from packyard.using.setters.definition import Setter
 from packyard.using.setters.krmfile import KRMFILE
-from packyard.using.upgrade import kept, onefile
+from packyard.using.upgrade import bindings, kept, onefile
 from packyard.using.upgrade.difference import Files, replacement
 from packyard.using.upgrade.kept import Key
 
@@ -44,7 +47,8 @@ class Merged:
     """Files that get other bytes than they have, with both, None for one that comes or goes; and what conflicts.
 
     ``values`` were kept, each with its setter in the new version. ``options`` were kept, by use case; ``edited`` are
-    files that keep edits by hand. ``to_set`` are setters that need a value now and did not before.
+    files that keep edits by hand. ``to_set`` are setters that need a value now and did not before. ``broken`` is what
+    a decision leaves that binds nothing, and bound something on both sides, or was not there.
     """
 
     files: Mapping[str, tuple[bytes | None, bytes | None]] = field(default_factory=dict)
@@ -53,6 +57,7 @@ class Merged:
     options: tuple[Key, ...]
     edited: tuple[str, ...] = ()
     to_set: tuple[Key, ...] = ()
+    broken: tuple[Problem, ...] = ()
 
     @property
     def changes(self) -> dict[str, str]:
@@ -68,7 +73,7 @@ def merge(versions: Versions, decision: str = "") -> Merged:
 
     Raises `InputError` for a file of ours that has to be read and cannot.
     """
-    base, theirs, carried = _carry(versions, decision)
+    base, theirs, carried, gone = _carry(versions, decision)
     removed = dict(_removed(versions))
     conflicts = [*carried.conflicts, *removed.values()]
     result: dict[str, bytes | None] = {}
@@ -77,22 +82,42 @@ def merge(versions: Versions, decision: str = "") -> Merged:
         if any(path.startswith(f"{folder}/") for folder in removed):
             result[path] = theirs.get(path) if decision == "theirs" else ours
             continue
+        if decision == "ours" and ours and path in theirs and (names := _named(path, ours, gone)):
+            result[path] = ours
+            message = f"the whole file stays yours: it names {', '.join(names)}, which {versions.new} does not have"
+            conflicts.append(Problem(message, file=path, line=1))
+            continue
         result[path], clashes = onefile.merge(path, base.get(path), ours, theirs.get(path), decision, versions.new)
         hint = _other_name(path, versions) if clashes and path not in versions.theirs else ""
         conflicts += [clash._replace(hint=hint) for clash in clashes]
     result[manifest.FILE] = versions.theirs[manifest.FILE]
+    broken = bindings.broken({path: data for path, data in result.items() if data is not None})
+    if broken:
+        sides = {**bindings.broken(versions.ours), **bindings.broken(versions.theirs)}
+        broken = {key: problem for key, problem in broken.items() if key not in sides}
     return replace(
         carried,
         files={path: (old, new) for path, new in result.items() if (old := versions.ours.get(path)) != new},
-        conflicts=tuple(conflicts),
+        conflicts=(*conflicts, *(() if decision else broken.values())),
+        broken=tuple(broken.values()) if decision else (),
         options=tuple(key for key in carried.options if decision != "theirs" or key[0] not in removed),
         edited=tuple(path for path, data in result.items() if data not in (None, theirs.get(path))),
         to_set=tuple(_to_set(versions.ours, result)),
     )
 
 
-def _carry(versions: Versions, decision: str) -> tuple[Files, Files, Merged]:
+def _named(path: str, data: bytes, names: Sequence[str]) -> list[str]:
+    """Return which of the setters the comments of a file name."""
+    if not path.endswith((".yaml", ".yml")) or not is_marked(data, names):
+        return []
+    found = {bound.reference.name for document in parse_text(source_of(data, path)) for bound in fields.find(document)}
+    return [name for name in names if name in found]
+
+
+def _carry(versions: Versions, decision: str) -> tuple[Files, Files, Merged, list[str]]:
     """Do what was set and enabled in ours to base and theirs; return them, and what was kept and is not taken.
+
+    Last come the names of setters that ours has set and theirs does not have.
 
     What theirs refuses is decided with the text. If that is for theirs, base gets it nevertheless: then nobody but
     theirs changed it.
@@ -122,7 +147,7 @@ def _carry(versions: Versions, decision: str) -> tuple[Files, Files, Merged]:
         values={key: names[key] for key in values if key not in lost},
         options=tuple((dirname(switch.file), switch.name) for switch in offered if switch.line),
     )
-    return base, theirs, merged
+    return base, theirs, merged, sorted({name for (_, name), problem in lost.items() if problem.missing})
 
 
 def _other_name(path: str, versions: Versions) -> str:

@@ -1,6 +1,8 @@
 """One file merged from three versions: kept, taken, removed, or merged by lines to what is YAML still."""
 
+import re
 from collections.abc import Iterator
+from itertools import accumulate
 
 from packyard.core.errors import InputError, Problem
 from packyard.core.yaml.document import check_keys, parse_file
@@ -8,6 +10,7 @@ from packyard.using.setters.krmfile import KRMFILE
 from packyard.using.upgrade import lines
 
 _YAML = (".yaml", ".yml", KRMFILE, "Kustomization")
+_KEY = re.compile(rb"( *)[\"']?io\.k8s\.cli\.")
 _MOST_LINES, _WIDTH = 3, 100  # that a message shows of a side
 
 
@@ -26,6 +29,9 @@ def merge(
     is_text = b"\0" not in ours + theirs + (base or b"")
     is_yaml = path.endswith(_YAML)
     merged = lines.merge(base or b"", ours, theirs, is_yaml=is_yaml) if is_text else lines.whole(ours, theirs)
+    if is_text and path.endswith(KRMFILE) and lines.clashes(merged):
+        by_definition = _by_definition(base or b"", ours, theirs)
+        merged = by_definition if lines.clashes(by_definition) else merged
     fault = ""
     if not lines.clashes(merged) and (fault := _unfit(path, ours, theirs, lines.decided(merged, decision, new))):
         merged = lines.whole(ours, theirs)
@@ -34,6 +40,42 @@ def merge(
         for clash in lines.clashes(merged)
     ]
     return lines.decided(merged, decision, new), conflicts
+
+
+def _by_definition(base: bytes, ours: bytes, theirs: bytes) -> list[lines.Lines | lines.Clash]:
+    """Merge each definition of a Krmfile on its own; one in which something clashes, or that is gone, is a whole."""
+    old, mine, yours = map(_definitions, (base, ours, theirs))
+    order = list(yours)
+    before = b""
+    for key in mine:
+        if key not in yours:
+            order.insert(order.index(before) + 1, key)
+        before = key
+    merged: list[lines.Lines | lines.Clash] = []
+    starts = dict(zip(mine, accumulate(map(len, mine.values()), initial=1), strict=False))
+    for key in order:
+        was, left, right = (side.get(key, []) for side in (old, mine, yours))
+        if right in (was, left):
+            merged.append(left)
+        elif left == was:
+            merged.append(right)
+        else:
+            parts = lines.merge(*map(b"".join, (was, left, right)), is_yaml=True)
+            clash = lines.Clash(starts.get(key, 1), left, right)
+            merged += [clash] if lines.clashes(parts) or not (left and right) else parts
+    return merged
+
+
+def _definitions(krmfile: bytes) -> dict[bytes, list[bytes]]:
+    """Return the lines of each definition by its first; so are those that come before the first of them, and others."""
+    units: dict[bytes, list[bytes]] = {b"": []}
+    name, depth = b"", None
+    for line in lines.split(krmfile):
+        key, text = _KEY.match(line), line.strip()
+        if key or (depth is not None and text[:1] not in (b"", b"#") and not line.startswith(depth + b" ")):
+            name, depth = line.rstrip(), key[1] if key else None
+        units.setdefault(name, []).append(line if line.endswith(b"\n") else line + b"\n")
+    return units
 
 
 def _described(clash: lines.Clash, new: str) -> str:
