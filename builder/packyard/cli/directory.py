@@ -197,6 +197,19 @@ def with_files(
     return {name: [] if texts == [""] else texts for name, texts in {**values, **typed}.items()}, options
 
 
+def without_idle(
+    values: Mapping[str, Sequence[str]], directory: Path, options: Collection[str]
+) -> dict[str, Sequence[str]]:
+    """Return the values, but for those of files that only options have which are not enabled; say so of each."""
+    from packyard.cli import output
+    from packyard.using.options import option_setters
+
+    idle = option_setters.idle(directory, values, options)
+    for sentence in idle.values():
+        output.note(sentence)
+    return {name: texts for name, texts in values.items() if name not in idle}
+
+
 def _values_file(file: str, directory: Path) -> ValuesFile:
     """Read a values file, which may be one of the package's presets."""
     from packyard.cli import output

@@ -135,10 +135,9 @@ def set_values(
                 before = read_changed(tree, place.path, after, place.where)
                 edited = _edited(before, switched)
                 setters = PackageSetters(before.with_files(edited))
-                known |= setters.names
-                here = assignment
-                if recursive or beside or keep:
-                    here = here.among(setters.names if place.names is None else setters.names & place.names.keys())
+                names = setters.names if place.names is None else setters.names & place.names.keys()
+                known |= names
+                here = assignment.among(names) if recursive or beside or keep else assignment
                 shipped = _shipped(real) if unset or keep else {}
                 if keep:
                     defined = setters.krmfile.definitions.setters

@@ -17,6 +17,7 @@ from packyard.using.setters.definition import Setter
 from packyard.using.setters.krmfile import KRMFILE, Krmfile
 from packyard.using.setters.listing import ListedSetter, choices, list_setters, tagged
 from packyard.using.setters.packages import PackageFiles, all_below, find_packages, read_krmfile, read_package
+from packyard.using.setters.plan import Given
 
 
 class Beside(NamedTuple):
@@ -110,6 +111,8 @@ def elsewhere(directory: Path, problem: Problem) -> Problem:
     known = switched_off(directory, name) or shipped.replacement(directory, name) if name else None
     if not known and name and not problem.hint.startswith("did") and (having := _others(directory, name)):
         known = problem._replace(hint=f"{having} has it")
+    elif not known and (meant := _described(directory, name)):
+        known = problem._replace(hint=f"did you mean {meant}?")
     return known._replace(file=problem.file, line=problem.line) if known and problem.line else known or problem
 
 
@@ -123,17 +126,60 @@ def _others(directory: Path, name: str) -> str:
     return address.of(Path(os.path.normpath(top / having[0]))) if having else ""
 
 
+def _described(directory: Path, name: str) -> str:
+    """Return the setter, of the use case or of an option, whose name and description have every word of a name."""
+    words = name.casefold().split("_")
+    of_options = {
+        f"{setter.name!r} of the option {option.name!r}": setter
+        for option in read_options(directory)
+        for setter in option.setters.values()
+    }
+    known = {repr(setter.name): setter for setter in packages.own_setters(directory).values()} | of_options
+    texts = {shown: f"{setter.name} {setter.description}".casefold() for shown, setter in known.items()}
+    matching = [shown for shown, text in texts.items() if all(word in text for word in words)]
+    return matching[0] if len(matching) == 1 < len(words) else ""
+
+
 def switched_off(directory: Path, name: str) -> Problem | None:
     """Say which option has a setter that the use case does not have, as the option is not enabled there."""
-    having = [option for option in read_options(directory) if name in option.setters]
-    if not having or any(option.is_enabled for option in having):
+    having = disabled(directory, name)
+    if not having:
         return None
     from packyard.core.bundle import address  # for errors
 
-    names = " and ".join(repr(option.name) for option in having)
-    message = f"{name} is a parameter of the option {names}, which {directory} has not enabled"
+    message = f"{name} is a parameter of {listed(having)}, which {directory} has not enabled"
     setter = having[0].setters[name]
     return setter.problem(message, f"packyard enable {address.typed(directory)} {having[0].name}")
+
+
+def disabled(directory: Path, name: str) -> list[OptionSetters]:
+    """Return the options that have a setter; none if the use case has one of them enabled."""
+    having = [option for option in read_options(directory) if name in option.setters]
+    return [] if any(option.is_enabled for option in having) else having
+
+
+def listed(options: Sequence[OptionSetters]) -> str:
+    """Name options in a sentence."""
+    return f"the option {' and '.join(repr(option.name) for option in options)}"
+
+
+def idle(directory: Path, values: Mapping[str, Sequence[str]], options: Collection[str]) -> dict[str, str]:
+    """Return the names of values files that only options have which are not enabled, nor going to be, and say so.
+
+    What is typed is none of these: it is refused. A value that begins as the option's does stays as it is.
+    """
+    given = [name for name, texts in values.items() if isinstance(texts, Given)]
+    having = {name: disabled(directory, name) for name in given}
+    off = {name: found for name, found in having.items() if found and not {*options} & {item.name for item in found}}
+    known = list_choices(directory) if off else ()
+    own = packages.own_setters(directory).values() if off else ()
+    sentences = {}
+    for name in off.keys() - known:
+        start = off[name][0].setters[name].value
+        alike = [item for item in own if start and item.value.startswith(f"{start}/") and item.name not in values]
+        stays = f" ({', '.join(f'{item.name} stays {item.value}' for item in alike)})" if alike else ""
+        sentences[name] = f"{name} is a parameter of {listed(off[name])}, which is not enabled: passed over{stays}"
+    return sentences
 
 
 def _read(options: Options, on: Collection[str]) -> Iterator[OptionSetters]:
