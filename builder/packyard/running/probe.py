@@ -20,9 +20,9 @@ from packyard.core.kubernetes.lenient import Object, labels_of, mapping, mapping
 from packyard.core.kubernetes.pods import Pod
 from packyard.running.doctor.finding import Finding, error, passed, unknown, warning
 from packyard.running.runs import trouble
+from packyard.running.runs.outputs import mount_around
 from packyard.running.runs.record import RunRecord
 from packyard.running.runs.rendering import Rendered
-from packyard.running.runs.results import mount_around
 from packyard.running.runs.run import LABEL, MANAGED, PURPOSE, Reference
 from packyard.running.runs.status import RunStatus
 
