@@ -92,7 +92,7 @@ class Package:
     """What package.yaml says, checked: every part that it names exists.
 
     ``use_cases`` are in its order. ``lent`` are Krmfiles that count where the parts of a use case define less: see
-    `tried_parts`.
+    `trials`.
     """
 
     name: str
