@@ -157,10 +157,10 @@ def check_place(store: Store, before: Index, own: Iterable[str]) -> None:
     keys: Sequence[str] = ()
     with suppress(MissingStoreError):
         keys = store.list("")
-    others = [key for key in keys if not key.startswith((*own, FOLDER))]
-    if others and KEY not in keys:  # another publisher may have begun the channel meanwhile
-        kind = "releases" if any(key.endswith(".tar.gz") for key in others) else "other files"
-        problem = f"has {kind} and no {KEY}: {on_one_line(', '.join(others[:3]))}"
+    foreign = [key for key in keys if not key.startswith((*own, FOLDER))]
+    if foreign and KEY not in keys:  # another publisher may have begun the channel meanwhile
+        kind = "releases" if any(key.endswith(".tar.gz") for key in foreign) else "other files"
+        problem = f"has {kind} and no {KEY}: {on_one_line(', '.join(foreign[:3]))}"
         hint = "bring the index back with packyard fsck CHANNEL --repair, or choose a folder that is empty"
         raise ConflictError(Problem(problem, file=store.address, hint=hint))
 
