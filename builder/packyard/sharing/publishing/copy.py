@@ -98,7 +98,7 @@ def copy(
         return _attested(source, listed, entry, how)
 
     uploads = [Upload(entry=entry, data=partial(whole, source, entry, how)) for entry in missing.values()]
-    written = parallel.each(
+    written = parallel.run(
         lambda upload: upload.write(target, attest, NOBODY),
         compare(target, uploads, before),
         lambda place: done(place + 1, len(missing)),
@@ -110,7 +110,7 @@ def copy(
         publisher.commit(target, lambda index: _with(index, listed, present))
     elif before.data != listed.data:
         new = sorted({*listed.files_below()} - {*before.files_below()})
-        parallel.each(lambda key: target.put(key, source.get(key, limit=record.LIMIT)), new)
+        parallel.run(lambda key: target.put(key, source.get(key, limit=record.LIMIT)), new)
         target.swap(KEY, listed.data, Digest.of(before.data) if before.data else None)
         clear(target, {entry.key for package in listed.packages() for entry in package.removed})
     return [*outcomes.values()]

@@ -118,7 +118,7 @@ def publish(
     uploads = compare(store, bundles, before)
     if not before.number:  # so that another first publisher does not meet bundles without an index
         before = by.commit(store, lambda index: index, before=before)
-    outcomes = parallel.each(lambda upload: upload.write(store, attest, by.own), uploads, done)
+    outcomes = parallel.run(lambda upload: upload.write(store, attest, by.own), uploads, done)
 
     def change(index: Index) -> Index:
         index = index.add(*(entry for entry, _ in outcomes))
@@ -142,7 +142,7 @@ def compare(store: Store, bundles: Sequence[Upload], before: Index) -> list[Uplo
             entry = listed or _published(store, entry)
         return replace(upload, entry=entry, present=present, is_listed=before.lists(entry))
 
-    uploads = parallel.each(look, bundles)
+    uploads = parallel.run(look, bundles)
     before.add(*(upload.entry for upload in uploads))
     return uploads
 

@@ -15,8 +15,8 @@ from typing import NamedTuple, TypeAlias
 
 from markupsafe import Markup
 
-from packyard.core.kubernetes import held, pods
-from packyard.core.kubernetes.held import ALWAYS_THERE, HOLDERS, NAMES, TYPED
+from packyard.core.kubernetes import dependencies, pods
+from packyard.core.kubernetes.dependencies import ALWAYS_THERE, HOLDERS, NAMES, TYPED
 from packyard.core.kubernetes.lenient import Object, labels_of, mapping, mappings, name_of, text
 from packyard.core.kubernetes.selection import selects
 
@@ -89,7 +89,7 @@ def _references(thing: Thing, value: object) -> Iterator[Arrow]:
         yield from _references(thing, item)
     for key, member in mapping(value).items():
         word = _WORDS.get(key, "reads")
-        for reference in held.of({key: member}) if key in HOLDERS else ():
+        for reference in dependencies.of({key: member}) if key in HOLDERS else ():
             yield Arrow(thing, word, Thing(reference.kind, reference.name))
         if key in NAMES:
             yield Arrow(thing, word, Thing(NAMES[key], text(member)))
