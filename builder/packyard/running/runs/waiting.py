@@ -109,9 +109,7 @@ def for_volumes(pod: Object, around: Surroundings) -> str:
 
 def _claims(pod: Object) -> set[str]:
     """Return the names of the claims that a pod mounts."""
-    return {
-        reference.name for part in pods.find(pod) for reference in dependencies.find(part) if reference.kind == CLAIM
-    }
+    return {item.name for part in pods.find(pod) for item in dependencies.find(part) if item.kind == CLAIM}
 
 
 def _maker(claim: Object) -> str:
