@@ -132,9 +132,9 @@ def _tell_idle(directory: Path, changes: Sequence[Change]) -> None:
         if off and all(off):
             reached = sum(name in change.plan.counts for change in changes) - 1
             where = f"in {output.counted(reached, 'package')}, and " if reached else ""
-            enable = "" if reached else f" (packyard enable USECASE {off[0][0].name})"
-            which = f"for {option_setters.listed(off[0])}, which no use case here has enabled"
-            output.note(f"{name} is set {where}{which}{enable}")
+            enable = f" (packyard enable USECASE {off[0][0].name})" * (not reached)
+            which = f"{option_setters.listed(off[0])}, which no use case here has enabled"
+            output.note(f"{name} is set {where}for {which}{enable}")
 
 
 def _has_setters(directory: Path) -> bool:

@@ -4,6 +4,7 @@ A value stands once in a package: it holds for every use case that has the optio
 """
 
 import os
+import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
@@ -130,15 +131,12 @@ def _others(directory: Path, name: str) -> str:
 
 def _described(directory: Path, name: str) -> str:
     """Return the setter, of the use case or of an option, whose name and description have every word of a name."""
-    words = name.casefold().split("_")
-    of_options = {
-        f"{setter.name!r} of the option {option.name!r}": setter
-        for option in read_options(directory)
-        for setter in option.setters.values()
-    }
-    known = {repr(setter.name): setter for setter in packages.own_setters(directory).values()} | of_options
-    texts = {shown: f"{setter.name} {setter.description}".casefold() for shown, setter in known.items()}
-    matching = [shown for shown, text in texts.items() if all(word in text for word in words)]
+    words = {*name.casefold().split("_")}
+    setters = [("", setter) for setter in packages.own_setters(directory).values()]
+    for option in read_options(directory):
+        setters += ((f" of the option {option.name!r}", setter) for setter in option.setters.values())
+    texts = {f"{item.name!r}{where}": f"{item.name} {item.description}".casefold() for where, item in setters}
+    matching = [shown for shown, text in texts.items() if words <= {*re.split(r"[\W_]+", text)}]
     return matching[0] if len(matching) == 1 < len(words) else ""
 
 
@@ -165,23 +163,21 @@ def listed(options: Sequence[OptionSetters]) -> str:
     return f"the option {' and '.join(repr(option.name) for option in options)}"
 
 
-def idle(directory: Path, values: Mapping[str, Sequence[str]], options: Collection[str]) -> dict[str, str]:
-    """Return the names of values files that only options have which are not enabled, nor going to be, and say so.
+def idle(directory: Path, values: Mapping[str, Sequence[str]], options: Collection[str]) -> Iterator[tuple[str, str]]:
+    """Yield the names of values files that only options have which are not enabled, nor going to be, and say so.
 
     What is typed is none of these: it is refused. A value that begins as the option's does stays as it is.
     """
-    given = [name for name, texts in values.items() if isinstance(texts, Given)]
-    having = {name: disabled(directory, name) for name in given}
-    off = {name: found for name, found in having.items() if found and not {*options} & {item.name for item in found}}
-    known = list_choices(directory) if off else ()
-    own = packages.own_setters(directory).values() if off else ()
-    sentences = {}
-    for name in off.keys() - known:
-        start = off[name][0].setters[name].value
-        alike = [item for item in own if start and item.value.startswith(f"{start}/") and item.name not in values]
-        stays = f" ({', '.join(f'{item.name} stays {item.value}' for item in alike)})" if alike else ""
-        sentences[name] = f"{name} is a parameter of {listed(off[name])}, which is not enabled: passed over{stays}"
-    return sentences
+    given = {name for name, texts in values.items() if isinstance(texts, Given)}
+    having = [option for option in read_options(directory) if given & option.setters.keys()] if given else []
+    own = packages.own_setters(directory).values() if having else ()
+    for name in sorted(given - list_choices(directory).keys()) if having else ():
+        found = [option for option in having if name in option.setters]
+        if found and not {*options} & {option.name for option in found}:
+            start = f"{found[0].setters[name].value or ' '}/"
+            alike = (item for item in own if item.value.startswith(start) and item.name not in values)
+            stays = "".join(f" ({item.name} stays {item.value})" for item in alike)
+            yield name, f"{name} is a parameter of {listed(found)}, which is not enabled: passed over{stays}"
 
 
 def _read(options: Options, on: Collection[str]) -> Iterator[OptionSetters]:
