@@ -263,13 +263,8 @@ def test_what_an_upgrade_would_leave_without_a_definition_is_a_conflict(here: Pa
     before = reading.files(here / "p")
     says = "p/run/nfs/cm.yaml:8:8: a comment names WORKERS, which nothing defines"
     words = ("upgrade", "p", "1.1.tar.gz", "--base", "1.0.tar.gz")
-    for flags, hint in (
-        ([], "1 conflict; nothing was changed (--conflicts ours"),
-        (["--conflicts=ours"], "(--conflicts theirs takes the new version's, markers writes all the same"),
-        (["--conflicts=theirs"], "(--conflicts markers writes all the same, for you to mend)"),
-    ):
-        told = refused(*words, *flags)
-        assert (says in told, hint in told) == (True, True)
+    for flags in ([], ["--conflicts=ours"], ["--conflicts=theirs"]):
+        assert says in refused(*words, *flags)
     assert reading.files(here / "p") == before
     assert says in refused(*words, "--conflicts=markers")
     assert reading.files(here / "p") != before

@@ -56,7 +56,7 @@ def run(arguments: declare.Arguments) -> None:
     is_asked = not (arguments.redo or arguments.yes)
     if is_asked and (newer := undo.newer(log, step, *places)):
         _ask(f"the files do not show the last change, {newer.title}; the one before it is {step.title}", directory)
-    elif is_asked and len({made.root for made in undo.shown(log, DONE, *places, merge=_merged)}) > 1:
+    elif is_asked and len({past.root for past in undo.shown(log, DONE, *places, merge=_merged)}) > 1:
         _ask(f"of several packages here {os.path.relpath(step.root)} was changed last, by {step.title}", directory)
     files = undo.take_back(log, step, merge=_merged)
     changes = {os.path.relpath(step.path(name)): _change(step, name, data) for name, data in sorted(files.items())}

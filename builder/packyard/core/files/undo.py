@@ -25,7 +25,7 @@ _NOTHING = {
 
 def newer(log: StepLog, step: Step, *directories: Path) -> Step | None:
     """Return the newest step below one of the directories, if that is newer than this one: the files do not show it."""
-    newest = next((made for made in log.steps(DONE) if made.touches(*directories)), None)
+    newest = next((later for later in log.steps(DONE) if later.touches(*directories)), None)
     return newest if newest and newest.file.name > step.file.name else None
 
 
@@ -35,12 +35,12 @@ def shown(log: StepLog, state: str, *directories: Path, merge: Merge) -> Iterato
     They do where one of them, once newer steps are taken back, is as the step left it, and where the step can be taken
     back from what was edited since.
     """
-    roots = sorted({paths.root_of(directory) for directory in directories})
+    roots = {paths.root_of(directory) for directory in directories}
     ahead: dict[str, bytes | None] = {}
-    for made in log.steps(state):
-        name = os.path.basename(made.root)
-        moved = sorted(roots, key=lambda root: os.path.basename(root) != name)
-        for step in [made] if os.path.isdir(made.root) else [made._replace(root=root) for root in moved]:
+    for past in log.steps(state):
+        name = os.path.basename(past.root)
+        moved = sorted(roots, key=lambda root: (os.path.basename(root) != name, root))
+        for step in [past] if os.path.isdir(past.root) else [past._replace(root=root) for root in moved]:
             if not step.touches(*directories):
                 continue
             contents = step.contents()

@@ -16,10 +16,7 @@ from packyard.core.files.tree import Tree
 from packyard.using.upgrade.merge import Merged, Versions, merge
 
 _AWAY = "move it away, then upgrade again"
-_MEND = {
-    "ours": "--conflicts theirs takes the new version's, markers writes all the same, for you to mend",
-    "theirs": "--conflicts markers writes all the same, for you to mend",
-}
+_MEND = "choose the other side, or --conflicts markers, which writes all the same, for you to mend"
 _DECIDE = "--conflicts ours keeps yours, theirs takes the new version's, markers writes both into the files"
 
 
@@ -66,7 +63,7 @@ def upgrade(
             raise undecided(merged.conflicts)
         if merged.broken and decision != "markers":
             number = f"--conflicts {decision} would break what is listed here; nothing was changed"
-            raise ConflictError(*merged.broken, Problem(number, hint=_MEND[decision]))
+            raise ConflictError(*merged.broken, Problem(number, hint=_MEND))
         if not dry_run:
             executable = [member.path for member in theirs.members if member.executable]
             files = {path: data for path, (_, data) in merged.files.items()}

@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Iterator
-from itertools import accumulate
 
 from packyard.core.errors import InputError, Problem
 from packyard.core.yaml.document import check_keys, parse_file
@@ -45,15 +44,8 @@ def merge(
 def _by_definition(base: bytes, ours: bytes, theirs: bytes) -> list[lines.Lines | lines.Clash]:
     """Merge each definition of a Krmfile on its own; one in which something clashes, or that is gone, is a whole."""
     old, mine, yours = map(_definitions, (base, ours, theirs))
-    order = list(yours)
-    before = b""
-    for key in mine:
-        if key not in yours:
-            order.insert(order.index(before) + 1, key)
-        before = key
     merged: list[lines.Lines | lines.Clash] = []
-    starts = dict(zip(mine, accumulate(map(len, mine.values()), initial=1), strict=False))
-    for key in order:
+    for key in dict.fromkeys([b"", *(key for key in mine if key not in yours), *yours]):
         was, left, right = (side.get(key, []) for side in (old, mine, yours))
         if right in (was, left):
             merged.append(left)
@@ -61,8 +53,8 @@ def _by_definition(base: bytes, ours: bytes, theirs: bytes) -> list[lines.Lines 
             merged.append(right)
         else:
             parts = lines.merge(*map(b"".join, (was, left, right)), is_yaml=True)
-            clash = lines.Clash(starts.get(key, 1), left, right)
-            merged += [clash] if lines.clashes(parts) or not (left and right) else parts
+            place = lines.split(ours).index(left[0]) + 1 if left else 1
+            merged += [lines.Clash(place, left, right)] if lines.clashes(parts) else parts
     return merged
 
 
