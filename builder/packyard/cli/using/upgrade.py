@@ -135,8 +135,7 @@ def _tell(folder: Path, base: Bundle, theirs: Bundle, merged: Merged, decision: 
 def _tell_undecided(folder: Path, merged: Merged) -> int:
     """Name the files in which somebody has to decide between markers, or mend what broke; return the exit code."""
     texts = {str(folder / path): (data or b"").decode("utf-8", "replace") for path, (_, data) in merged.files.items()}
-    problems = [*merged.broken]
-    problems += [problem for file, text in texts.items() if (problem := unmerged(file, text))]
+    problems = [*merged.broken, *filter(None, (unmerged(file, text) for file, text in texts.items()))]
     for problem in problems:
         output.problem(str(problem))
     return int(bool(problems))

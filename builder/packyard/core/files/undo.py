@@ -38,8 +38,7 @@ def shown(log: StepLog, state: str, *directories: Path, merge: Merge) -> Iterato
     roots = {paths.root_of(directory) for directory in directories}
     ahead: dict[str, bytes | None] = {}
     for past in log.steps(state):
-        name = os.path.basename(past.root)
-        moved = sorted(roots, key=lambda root: (os.path.basename(root) != name, root))
+        moved = sorted(roots, key=lambda root: (os.path.basename(root) != os.path.basename(past.root), root))
         for step in [past] if os.path.isdir(past.root) else [past._replace(root=root) for root in moved]:
             if not step.touches(*directories):
                 continue

@@ -76,8 +76,7 @@ class Krmfile:
         for name in self.definitions.setters:
             body = self.setter_entry(name)[1]
             if (inner := body.text("name")) not in ("", name):
-                message = f"the definition of {name} is named {inner!r} inside"
-                yield body.problem(message, "write the same name in both")
+                yield body.problem(f"the definition of {name} is named {inner!r} inside", "write the same name in both")
 
     def recorded(self, data: bytes, setters: Iterable[Setter], descriptions: Mapping[str, str]) -> bytes | None:
         """Return the file with values and descriptions of setters; None where it stays as it is."""

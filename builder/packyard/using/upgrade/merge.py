@@ -9,7 +9,7 @@ the files are merged by lines. What both sides changed is a conflict, which some
 the result is not to be used. Nothing is written.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -19,9 +19,6 @@ from packyard.core.bundle import manifest
 from packyard.core.bundle.manifest import Manifest
 from packyard.core.errors import InputError, Problem, on_one_line, shown
 from packyard.core.kubernetes import kustomization
-from packyard.core.yaml.document import parse_text, source_of
-from packyard.using.setters import fields
-from packyard.using.setters.comment import is_marked
 from packyard.using.setters.definition import Setter
 from packyard.using.setters.krmfile import KRMFILE
 from packyard.using.upgrade import bindings, choices, onefile
@@ -82,7 +79,7 @@ def merge(versions: Versions, decision: str = "") -> Merged:
         if any(path.startswith(f"{folder}/") for folder in removed):
             result[path] = theirs.get(path) if decision == "theirs" else ours
             continue
-        if decision == "ours" and ours and path in theirs and (names := _named(path, ours, gone)):
+        if decision == "ours" and ours and path in theirs and (names := bindings.named(path, ours, gone)):
             result[path] = ours
             message = f"the whole file stays yours: it names {', '.join(names)}, which {versions.new} does not have"
             conflicts.append(Problem(message, file=path, line=1))
@@ -104,14 +101,6 @@ def merge(versions: Versions, decision: str = "") -> Merged:
         edited=tuple(path for path, data in result.items() if data not in (None, theirs.get(path))),
         to_set=tuple(_to_set(versions.ours, result)),
     )
-
-
-def _named(path: str, data: bytes, names: Sequence[str]) -> list[str]:
-    """Return which of the setters the comments of a file name."""
-    if not path.endswith((".yaml", ".yml")) or not is_marked(data, names):
-        return []
-    found = {bound.reference.name for document in parse_text(source_of(data, path)) for bound in fields.find(document)}
-    return [name for name in names if name in found]
 
 
 def _carry(versions: Versions, decision: str) -> tuple[Files, Files, Merged, list[str]]:

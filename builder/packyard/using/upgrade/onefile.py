@@ -47,14 +47,9 @@ def _by_definition(base: bytes, ours: bytes, theirs: bytes) -> list[lines.Lines 
     merged: list[lines.Lines | lines.Clash] = []
     for key in dict.fromkeys([b"", *(key for key in mine if key not in yours), *yours]):
         was, left, right = (side.get(key, []) for side in (old, mine, yours))
-        if right in (was, left):
-            merged.append(left)
-        elif left == was:
-            merged.append(right)
-        else:
-            parts = lines.merge(*map(b"".join, (was, left, right)), is_yaml=True)
-            place = lines.split(ours).index(left[0]) + 1 if left else 1
-            merged += [lines.Clash(place, left, right)] if lines.clashes(parts) else parts
+        parts = lines.merge(*map(b"".join, (was, left, right)), is_yaml=True)
+        place = lines.split(ours + b"\n").index(left[0]) + 1 if left and lines.clashes(parts) else 1
+        merged += [lines.Clash(place, left, right)] if lines.clashes(parts) else parts
     return merged
 
 
