@@ -34,10 +34,10 @@ def find(directory: Path) -> list[str]:
     return sorted(os.path.relpath(use_case, directory) for use_case in tops)
 
 
-def render_all(directory: Path, *, path: str) -> dict[str, bytes]:
+def render_all(directory: Path, *, path: str, command: str = "") -> dict[str, bytes]:
     """Render every use case below a directory, as `render` does; all problems of all of them are raised together."""
     use_cases = find(directory)
-    rendered = every(lambda use_case: render(directory / use_case, path=path), use_cases)
+    rendered = every(lambda use_case: render(directory / use_case, path=path, command=command), use_cases)
     return dict(zip(use_cases, rendered, strict=True))
 
 
