@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from packyard.running.runs import results
+from packyard.running.runs import outputs
 from running import made
 
 Object = dict[str, Any]
@@ -37,8 +37,8 @@ def writing(output: str, volume: Object, path: str = "/out", sub_path: str = "")
     ],
 )
 def test_results_are_where_the_output_is_mounted(objects: list[Object], place: str) -> None:
-    assert [str(each) for each in results.places(objects)] == [place]
+    assert [str(each) for each in outputs.places(objects)] == [place]
 
 
 def test_a_run_that_says_nothing_of_its_output_has_no_place() -> None:
-    assert results.places([made.job("a", "run")]) == []
+    assert outputs.places([made.job("a", "run")]) == []

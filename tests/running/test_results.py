@@ -4,7 +4,7 @@ import json
 import shlex
 from typing import Any
 
-from packyard.running.runs import results
+from packyard.running.runs import outputs
 from packyard.running.runs.kubectl import Kubectl
 from running import made
 from running.nightly.test_reading import settled
@@ -36,8 +36,8 @@ def test_the_commands_that_are_printed_make_a_pod_that_reads(client: Kubectl, fl
 
 
 def test_a_pod_that_reads_is_confined_and_is_the_user_of_the_run() -> None:
-    (place,) = results.places(run("/out/x", nfs={"server": "10.0.0.5", "path": "/exports"}))
-    pod = results.reader(place, RUN, 0)
+    (place,) = outputs.places(run("/out/x", nfs={"server": "10.0.0.5", "path": "/exports"}))
+    pod = outputs.reader(place, RUN, 0)
     (container,) = pod["spec"]["containers"]
     assert pod["spec"]["automountServiceAccountToken"] is False
     assert pod["spec"]["securityContext"]["runAsUser"] == 1000

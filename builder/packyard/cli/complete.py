@@ -89,12 +89,12 @@ def _of_package(verb: str, words: list[str], word: str) -> Iterator[str]:
 
 def _use_cases(start: str) -> Iterator[str]:
     """Yield the use cases of the package that a word begins with, or of the one here."""
-    from packyard.cli import untarred
+    from packyard.cli import copies
     from packyard.core.bundle import address, manifest
 
     tops = [start[: place + 1] for place, sign in enumerate(start) if sign == "/"] or [""]
     for top in [top for top in tops if Path(top, manifest.FILE).is_file()][:1]:
-        paths = untarred.read(Path(top)).described.deployed()
+        paths = copies.read(Path(top)).described.deployed()
         yield from (f"{top}{name}" for name in address.shortened(paths).values())
 
 

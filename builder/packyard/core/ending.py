@@ -17,12 +17,12 @@ def as_interrupt() -> Iterator[None]:
     from signal import SIG_DFL, SIG_IGN, SIGHUP, SIGTERM, getsignal, signal
 
     def end(*_: object) -> None:
-        for number in taken:
+        for number in signals:
             signal(number, SIG_IGN)
         raise KeyboardInterrupt
 
-    taken = [number for number in (SIGTERM, SIGHUP) if getsignal(number) == SIG_DFL]
-    with _handled(taken, end):
+    signals = [number for number in (SIGTERM, SIGHUP) if getsignal(number) == SIG_DFL]
+    with _handled(signals, end):
         yield
 
 

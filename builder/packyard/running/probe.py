@@ -15,14 +15,14 @@ from dataclasses import dataclass
 from importlib.resources import files
 from typing import Any
 
-from packyard.core.kubernetes import held, pods
+from packyard.core.kubernetes import dependencies, pods
 from packyard.core.kubernetes.lenient import Object, labels_of, mapping, mappings, name_of, text, type_of
 from packyard.core.kubernetes.pods import Pod
 from packyard.running.doctor.finding import Finding, error, passed, unknown, warning
 from packyard.running.runs import trouble
+from packyard.running.runs.outputs import mount_around
 from packyard.running.runs.record import RunRecord
 from packyard.running.runs.rendering import Rendered
-from packyard.running.runs.results import mount_around
 from packyard.running.runs.run import LABEL, MANAGED, PURPOSE, Reference
 from packyard.running.runs.status import RunStatus
 
@@ -122,7 +122,7 @@ def _pod(pod: Pod[Any], name: str, objects: Sequence[Object]) -> tuple[Object, d
     own = {(text(item.get("kind")), name_of(item)) for item in objects}
 
     def is_brought(part: Mapping[str, Any]) -> bool:
-        return any((reference.kind, reference.name) in own for reference in held.of(part))
+        return any((reference.kind, reference.name) in own for reference in dependencies.of(part))
 
     volumes = [
         {"name": volume.get("name"), "emptyDir": {}} if "ephemeral" in volume or is_brought(volume) else volume

@@ -136,13 +136,9 @@ def set_values(
                 edited = _edited(before, switched)
                 setters = PackageSetters(before.with_files(edited))
                 known |= setters.names
-                here = assignment
-                if recursive or beside or keep:
-                    here = here.among(setters.names if place.names is None else setters.names & place.names.keys())
                 shipped = _shipped(real) if unset or keep else {}
-                if keep:
-                    defined = setters.krmfile.definitions.setters
-                    here = here.among([name for name, setter in defined.items() if _is_as_shipped(setter, shipped)])
+                names = _names(setters, place, shipped if keep else None)
+                here = assignment.among(names) if recursive or beside or keep else assignment
                 planned = setters.plan(here, shipped) if here.names else Plan()
                 check_rules(setters.krmfile, planned)
             except InputError as error:
@@ -236,6 +232,15 @@ def _edited(package: PackageFiles, switched: "Switched | None") -> dict[str, byt
     if package.files[switched.file] != switched.before:
         raise ConflictError(Problem("was changed meanwhile", file=file, hint="run again"))
     return {switched.file: switched.after}
+
+
+def _names(setters: PackageSetters, place: Place, shipped: Shipped | None) -> set[str]:
+    """Return the setters of a package that are reached there; with ``shipped`` only those that nobody changed."""
+    names = setters.names if place.names is None else setters.names & place.names.keys()
+    defined = setters.krmfile.definitions.setters
+    if shipped is None:
+        return names
+    return {name for name in names & defined.keys() if _is_as_shipped(defined[name], shipped)}
 
 
 def _is_as_shipped(setter: Setter, shipped: Shipped) -> bool:

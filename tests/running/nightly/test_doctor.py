@@ -7,7 +7,7 @@ import pytest
 from catalogue.nightly import test_runs
 from catalogue.usecases import LEVELS, PACKAGES, build_all, level, moved, shipped
 from controlplane.api import Api
-from packyard.core.kubernetes import held, pods
+from packyard.core.kubernetes import dependencies, pods
 from packyard.running import doctor
 from packyard.running.doctor import facts
 from packyard.running.runs.kubectl import Kubectl
@@ -29,7 +29,7 @@ def test_every_use_case_is_sound_where_it_has_what_it_needs(
     whole = [item for run in runs for item in run]
     test_runs.provide(operated, namespace, whole)
     secrets: dict[str, dict[str, str]] = {}  # that pods need, with the keys that they need
-    for each in (each for found_pod in pods.find_all(whole) for each in held.find(found_pod)):
+    for each in (each for found_pod in pods.find_all(whole) for each in dependencies.find(found_pod)):
         if each.kind == "Secret" and not each.is_optional:
             secrets.setdefault(each.name, {}).update(dict.fromkeys(each.keys, "x"))
     for name, keys in secrets.items():

@@ -18,7 +18,7 @@ from packyard.core.yaml.sources import Sources
 from packyard.using.setters import check
 from packyard.using.setters.krmfile import Krmfile
 from packyard.using.setters.rules import rule
-from packyard.writing.source import pod_patch, required, schemas
+from packyard.writing.source import needs, pod_patch, schemas
 from writing.source import everyfield
 
 KRMFILE = tiny.krmfile("""\
@@ -114,7 +114,7 @@ def is_refused(name: str, text: str, root: Path) -> bool:
         if name == "krmfile":
             krmfile = Krmfile(source_of(text.encode(), "Krmfile"))
             rule.read(krmfile.root)
-            required.gather([("Krmfile", text.encode())], Memo())
+            needs.gather([("Krmfile", text.encode())], Memo())
             return any(True for setter in krmfile.definitions.setters.values() for _ in check.mistyped(setter.schema))
         (root / FILES[name]).write_text(text)
         if name == "pods":

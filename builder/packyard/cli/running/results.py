@@ -13,10 +13,10 @@ from packyard.cli.rows import Rows
 from packyard.cli.running import clusters
 from packyard.core.errors import InputError, Problem
 from packyard.core.kubernetes.lenient import name_of
+from packyard.running.runs import outputs
 from packyard.running.runs import record as records
-from packyard.running.runs import results
 from packyard.running.runs.kubectl import Kubectl, listed
-from packyard.running.runs.results import Place
+from packyard.running.runs.outputs import Place
 from packyard.running.runs.run import Object
 
 ROWS = Rows("place", "run, path, held, copy")
@@ -34,12 +34,12 @@ def run(arguments: declare.Arguments) -> None:
     if arguments.pod:
         declare.alone(arguments, "results", "beside --pod", "output")
     client, name = clusters.find(arguments), arguments.run
-    places = results.places(records.read_last(client, name).read_objects())
+    places = outputs.places(records.read_last(client, name).read_objects())
     if not places:
         hint = f"{client.packyard('logs', name)} prints what it logs"
         raise InputError(Problem(f"run {name} does not say where its results are: no OUTPUT_DIR", hint=hint))
     readable = [place for place in places if place.volume and not place.is_of_pods]
-    pods = {place.path: results.reader(place, name, number) for number, place in enumerate(readable)}
+    pods = {place.path: outputs.reader(place, name, number) for number, place in enumerate(readable)}
     if arguments.pod:
         output.data(listed(pods.values()))
         return

@@ -22,8 +22,8 @@ from packyard.sharing.index.package import title_of, words_of
 from packyard.sharing.stores.store import NotFoundError, Store
 from packyard.sharing.web import picture
 from packyard.sharing.web.page import Fields
-from packyard.using.options import bundled
-from packyard.using.options.bundled import BundledUseCase
+from packyard.using.options import contents
+from packyard.using.options.contents import BundledUseCase
 from packyard.using.setters import listing, patterns, refusal
 from packyard.using.setters.check import is_number, items_of
 from packyard.using.setters.definition import Setter
@@ -62,7 +62,7 @@ def _latest(entry: IndexEntry, address: str, store: Store) -> Fields:
 
 def _shown(fetched: Fetched, source: Setting) -> Fields:
     bundle, described, proof = fetched.bundle, fetched.bundle.manifest, fetched.proof
-    cases = [bundled.use_case(bundle, path) for path in described.deployed()]
+    cases = [contents.use_case(bundle, path) for path in described.deployed()]
     row = show.described(fetched, source, cases)
     return {
         "row": row,

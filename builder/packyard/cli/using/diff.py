@@ -18,7 +18,7 @@ from dataclasses import asdict
 from pathlib import Path
 from shlex import quote
 
-from packyard.cli import declare, output, packages, unified_diff, untarred
+from packyard.cli import copies, declare, output, packages, unified_diff
 from packyard.cli.rows import Rows
 from packyard.cli.using.setters import tell_edited
 from packyard.core.bundle import reference
@@ -61,10 +61,10 @@ def run(arguments: declare.Arguments) -> int:
 
 def _between(arguments: declare.Arguments) -> list[_Listed]:
     """Return what differs between two packages, or all of two builds, or a use case of two versions."""
-    before, old = untarred.packages(arguments.old, arguments.channel)
+    before, old = copies.packages(arguments.old, arguments.channel)
     is_version = reference.is_version(arguments.new) and not os.path.lexists(arguments.new)
     word = f"{next(iter(before))}@{arguments.new}" if is_version else arguments.new
-    after, new = untarred.packages(word, arguments.channel)
+    after, new = copies.packages(word, arguments.channel)
     use_cases = {old, new} - {""}
     if len(before) == len(after) == 1:  # whatever they are called
         before = dict(zip(after, before.values(), strict=True))
@@ -77,7 +77,7 @@ def _with_origin(arguments: declare.Arguments) -> tuple[list[_Listed], Path]:
     if (word := arguments.old or ".").partition("/")[0].count("@") and not os.path.lexists(word):
         typed = f"packyard diff {quote(word)} B, or packyard diff . {quote(word)}"
         raise UsageError(f"packyard diff: B is missing, what to compare it with; type {typed}")
-    package, below = untarred.within(word, "name what to compare it with: packyard diff A B")
+    package, below = copies.within(word, "name what to compare it with: packyard diff A B")
     changes = compare(package.base(arguments.channel).files, package.files())
     name = package.described.name
     return [(name, change) for change in changes if f"{change.where}/".startswith(below)], package.folder

@@ -19,7 +19,7 @@ from dataclasses import replace
 from pathlib import Path
 from shlex import quote
 
-from packyard.cli import bundles, declare, output, preferences, progress, untarred
+from packyard.cli import bundles, copies, declare, output, preferences, progress
 from packyard.cli.preferences import Setting
 from packyard.cli.rows import Rows
 from packyard.core.bundle import address
@@ -105,7 +105,7 @@ def _unpacked(bundle: Bundle, source: Setting, into: Path, file: str | None) -> 
     pinned = Pin(version=bundle.version, channel=source.whole, tar=bundle.tar, digest=bundle.digest)
     lock = _lock(file, bundle.name, pinned) if file else Lock()
     regular.make_folder(into)
-    folder = bundle.unpack(into, untarred.receipt_of(source, bundle))
+    folder = bundle.unpack(into, copies.receipt_of(source, bundle))
     if file:
         locks.write(Path(file), replace(lock, packages={**lock.packages, bundle.name: pinned}))
     output.detail(f"{bundle.name}.tar.gz {bundle.digest}, tar {bundle.tar}")

@@ -30,8 +30,8 @@ from packyard.core.kubernetes.lenient import Object
 from packyard.core.yaml.node import Source
 from packyard.sharing.fetching.fetch import Fetched
 from packyard.using.kustomize import builtin, objects
-from packyard.using.options import bundled
-from packyard.using.options.bundled import BundledUseCase
+from packyard.using.options import contents
+from packyard.using.options.contents import BundledUseCase
 from packyard.using.options.switch import states
 
 ROWS = Rows(
@@ -74,7 +74,7 @@ def run(arguments: declare.Arguments) -> None:
         raise UsageError("packyard show: name a package; packyard list shows their names")
     fetched = bundles.offer(Reference.parse(reference), source)
     bundle, paths = fetched.bundle, fetched.bundle.manifest.deployed()
-    cases = [bundled.use_case(bundle, path) for path in address.meant(paths, wanted, reference)]
+    cases = [contents.use_case(bundle, path) for path in address.meant(paths, wanted, reference)]
     row = described(fetched, source, cases)
     if wanted:
         row |= _own(fetched, cases)
@@ -105,7 +105,7 @@ def described(fetched: Fetched, source: Setting, cases: Sequence[BundledUseCase]
         **{name: getattr(entry, name) for name in _LISTED},
         "source": str(source),
         "useCases": cases,
-        "options": bundled.options(bundle),
+        "options": contents.options(bundle),
         "images": list(bundle.manifest.images),
         "kubernetes": list(bundle.manifest.kubernetes),
         "unpacked": sum(len(member.data) for member in bundle.members),
@@ -125,7 +125,7 @@ def _own(fetched: Fetched, cases: Sequence[BundledUseCase]) -> Row:
             fitting |= {state.name for state in states(place, builtin.Trial(place)) if state.fits}
             pulled |= {*images.find(built(place))} or {*bundle.manifest.images}
     return {
-        "options": [(name, text) for name, text in bundled.options(bundle) if name in fitting],
+        "options": [(name, text) for name, text in contents.options(bundle) if name in fitting],
         "images": sorted(pulled),
     }
 

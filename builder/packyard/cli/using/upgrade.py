@@ -17,7 +17,7 @@ from dataclasses import replace
 from pathlib import Path
 from shlex import quote
 
-from packyard.cli import bundles, declare, output, preferences, state, unified_diff, untarred
+from packyard.cli import bundles, copies, declare, output, preferences, state, unified_diff
 from packyard.cli import directory as directories
 from packyard.cli.rows import Rows
 from packyard.core.bundle import address, manifest, receipt
@@ -54,9 +54,9 @@ def run(arguments: declare.Arguments) -> int:
         name, _, version = arguments.folder.rpartition("@") if "@" in arguments.folder else ("", "", arguments.folder)
         folder, version = (Path(name), version) if name or _is_version(version) else (folder, "")
     folder = directories.place(str(folder))
-    untarred.check_top(folder)
+    copies.check_top(folder)
     hint = "name the top directory of one, or the bundle that it came from: --base FILE"
-    base = untarred.base(folder, arguments.channel, arguments.base, hint)
+    base = copies.base(folder, arguments.channel, arguments.base, hint)
     fetched, received = _theirs(folder, base, version, arguments.channel)
     theirs = fetched.bundle
     if arguments.dry_run:
@@ -92,7 +92,7 @@ def _theirs(folder: Path, base: Bundle, version: str, flag: str | None) -> tuple
         bundle = fetched.bundle
         moved = replace(received, version=bundle.version, digest=bundle.digest).to_bytes() if received else None
         return fetched, moved
-    channel = untarred.channel(folder, received, flag)
+    channel = copies.channel(folder, received, flag)
     reference = Reference.parse(f"{base.name}@{version}" if version else base.name)
     fetched = bundles.offer(reference, channel, tell=output.note)
     bundle = fetched.bundle
@@ -105,7 +105,7 @@ def _theirs(folder: Path, base: Bundle, version: str, flag: str | None) -> tuple
         hint = f"to go back, name the version: {command}"
         raise InputError(Problem(problem, file=str(folder), hint=hint))
     preferences.note_used(channel.value)
-    return fetched, untarred.receipt_of(channel, bundle)
+    return fetched, copies.receipt_of(channel, bundle)
 
 
 def _tell(folder: Path, base: Bundle, theirs: Bundle, merged: Merged, decision: str, would: str) -> None:

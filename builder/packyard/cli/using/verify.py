@@ -20,10 +20,10 @@ from dataclasses import replace
 from pathlib import Path
 from shlex import quote
 
-from packyard.cli import bundles, declare, output, preferences, untarred
+from packyard.cli import bundles, copies, declare, output, preferences
+from packyard.cli.copies import Untarred
 from packyard.cli.preferences import Setting
 from packyard.cli.rows import Rows
-from packyard.cli.untarred import Untarred
 from packyard.core.bundle import manifest
 from packyard.core.bundle.reference import Reference
 from packyard.core.digest import Digest
@@ -78,7 +78,7 @@ def _file(word: str, channel: str | None, form: str) -> int:
 
 
 def _directory(word: str, flag: str | None, form: str) -> int:
-    package, below = untarred.within(word)
+    package, below = copies.within(word)
     folder, described = package.folder, package.described
     published, text = _compared(package, flag)
     proof = published.proof if published else None
@@ -113,7 +113,7 @@ def _directory(word: str, flag: str | None, form: str) -> int:
 def _compared(package: Untarred, flag: str | None) -> tuple[Fetched | None, str]:
     """Compare with the channel that is named, or with that of the receipt; say in words what came of it."""
     try:
-        source = untarred.channel(package.folder, package.receipt, flag)
+        source = copies.channel(package.folder, package.receipt, flag)
         published = bundles.offer(Reference.parse(package.name), source)
     except (InputError, UnavailableError) as error:
         if flag is not None:

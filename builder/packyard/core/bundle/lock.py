@@ -59,18 +59,18 @@ class Lock:
         """Return the file's bytes, the same in whatever order the pins came."""
         return record.to_bytes({"apiVersion": record.API_VERSION, "kind": "Lock", **record.document(self)})
 
-    def pinned(self, asked: reference.Reference, *, file: str = FILE, flag: str = "") -> Pin:
+    def pinned(self, package: reference.Reference, *, file: str = FILE, flag: str = "") -> Pin:
         """Return the pin of a package, or raise `InputError` where it has none, or one of another version.
 
         The error names the nearest that is pinned, or how to pin it; a ``flag`` says from where.
         """
-        pin = self.packages.get(asked.name)
+        pin = self.packages.get(package.name)
         if pin is None:
-            known = suggest(asked.name, self.packages)
-            hint = known or f"packyard get {quote(str(asked))}{flag} --lock {quote(file)} pins it"
-            raise InputError(Problem(f"does not pin {asked.name}", file=file, hint=hint))
-        if not asked.admits(pin.version):
-            problem = f"pins {asked.name}@{pin.version}, not {asked}"
+            known = suggest(package.name, self.packages)
+            hint = known or f"packyard get {quote(str(package))}{flag} --lock {quote(file)} pins it"
+            raise InputError(Problem(f"does not pin {package.name}", file=file, hint=hint))
+        if not package.admits(pin.version):
+            problem = f"pins {package.name}@{pin.version}, not {package}"
             raise InputError(Problem(problem, file=file, hint="leave out --locked to fetch another version"))
         return pin
 

@@ -132,8 +132,8 @@ def _declared(cls: Any) -> tuple[_JsonField, ...]:
 
 
 def _key(name: str) -> str:
-    first, *others = name.split("_")
-    return first + "".join(map(str.title, others))
+    first, *words = name.split("_")
+    return first + "".join(map(str.title, words))
 
 
 class FaultError(ValueError):

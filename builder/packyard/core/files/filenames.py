@@ -70,16 +70,16 @@ def fault(path: str) -> str | None:
     return None
 
 
-def claim(seen: dict[str, tuple[str, bool]], path: str) -> str | None:
+def claim(holders: dict[str, tuple[str, bool]], path: str) -> str | None:
     """Return what is wrong with a path beside those that were claimed before, or claim it; a folder's ends in ``/``.
 
     Two paths collide if a directory of one is a file in the other, or if they, or directories of theirs, differ only
-    in case or in Unicode normalization: on macOS and Windows these are one. ``seen`` has how each was first spelled,
+    in case or in Unicode normalization: on macOS and Windows these are one. ``holders`` has how each was first spelled,
     folded, and whether it is a file.
     """
     prefix, is_file = path.removesuffix("/"), not path.endswith("/")
     while prefix:
-        spelled, was_file = holder = seen.setdefault(fold(prefix), claimed := (prefix, is_file))
+        spelled, was_file = holder = holders.setdefault(fold(prefix), claimed := (prefix, is_file))
         if spelled != prefix:
             return f"collides with {spelled!r} on file systems that ignore case"
         if was_file != is_file:

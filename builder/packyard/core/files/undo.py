@@ -25,7 +25,7 @@ _NOTHING = {
 
 def newer(log: StepLog, step: Step, *directories: Path) -> Step | None:
     """Return the newest step below one of the directories, if that is newer than this one: the files do not show it."""
-    newest = next((made for made in log.steps(DONE) if made.touches(*directories)), None)
+    newest = next((later for later in log.steps(DONE) if later.touches(*directories)), None)
     return newest if newest and newest.file.name > step.file.name else None
 
 
@@ -37,8 +37,8 @@ def shown(log: StepLog, state: str, *directories: Path, merge: Merge) -> Iterato
     """
     roots = {paths.root_of(directory) for directory in directories}
     ahead: dict[str, bytes | None] = {}
-    for made in log.steps(state):
-        for step in [made] if os.path.isdir(made.root) else [made._replace(root=root) for root in roots]:
+    for past in log.steps(state):
+        for step in [past] if os.path.isdir(past.root) else [past._replace(root=root) for root in roots]:
             if not step.touches(*directories):
                 continue
             contents = step.contents()

@@ -6,7 +6,7 @@
     components: [../../options/queue]
 
 `using.kustomize.reader` reads one with all that it builds on: `writing.source.parts` says what else composing follows,
-`using.kustomize.supported` what packyard's own build does not. `using.options.options` edits the components.
+`using.kustomize.dialect` what packyard's own build does not. `using.options.options` edits the components.
 """
 
 import os

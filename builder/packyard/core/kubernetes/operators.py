@@ -38,21 +38,21 @@ def declared(required: Iterable[Required]) -> list[Operator]:
     return [requirement for requirement in dict.fromkeys(required) if requirement.operator]
 
 
-def of(definition: str, others: Sequence[Operator] = ()) -> Operator | None:
+def of(definition: str, own: Sequence[Operator] = ()) -> Operator | None:
     """Return the operator that reconciles the objects of a CustomResourceDefinition: ``mpijobs.kubeflow.org``.
 
-    ``others`` are those of authors, which come before those of the table.
+    ``own`` are those of authors, which come before those of the table.
     """
-    return next((operator for operator in (*others, *OPERATORS) if definition in operator.definitions), None)
+    return next((operator for operator in (*own, *OPERATORS) if definition in operator.definitions), None)
 
 
-def needed(requirements: Iterable[str], others: Sequence[Operator] = ()) -> list[Operator]:
+def needed(requirements: Iterable[str], own: Sequence[Operator] = ()) -> list[Operator]:
     """Return what offers what packages require, in the words of packyard.json, in the order of its installation.
 
     What brings a definition that nobody names is called by its group and resource.
     """
     remaining, chosen = set(requirements), []
-    for operator in (*others, *OPERATORS):
+    for operator in (*own, *OPERATORS):
         if not remaining.isdisjoint(operator.words):
             chosen.append(operator)
             remaining.difference_update(operator.words)

@@ -19,9 +19,9 @@ kind                          name
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from packyard.core.kubernetes import held, pod_security, pods
+from packyard.core.kubernetes import dependencies, pod_security, pods
+from packyard.core.kubernetes.dependencies import ALWAYS_THERE
 from packyard.core.kubernetes.groups import definitions
-from packyard.core.kubernetes.held import ALWAYS_THERE
 from packyard.core.kubernetes.lenient import Object, mapping, mappings, name_of, text, type_of
 from packyard.core.kubernetes.pods import Pod
 
@@ -84,6 +84,6 @@ def _references(pod: Pod[Object]) -> Iterator[Requirement]:
         yield Requirement(kind="ServiceAccount", name=account)
     for secret in mappings(pod.get("imagePullSecrets")):
         yield Requirement(kind="Secret", name=text(secret.get("name")))
-    for reference in held.find(pod):
+    for reference in dependencies.find(pod):
         if not reference.is_optional:
             yield Requirement(kind=reference.kind, name=reference.name)

@@ -13,7 +13,7 @@ _Item = TypeVar("_Item")
 _Made = TypeVar("_Made")
 
 
-def each(
+def run(
     act: Callable[[_Item], _Made],
     items: Iterable[_Item],
     done: Callable[[int], object] = lambda _: None,

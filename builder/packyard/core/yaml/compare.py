@@ -112,8 +112,8 @@ class Comparison:
         for edit in edits:
             if not _are(arrived[id(edit)], edit.new):
                 raise self._differs(old.start, "the addition would not be read as what was asked for")
-        gone = {_key(child, self.offset) for edit in edits for child in edit.gone}
-        remaining = [child for child in old.children if _key(child) not in gone]
+        lost = {_key(child, self.offset) for edit in edits for child in edit.gone}
+        remaining = [child for child in old.children if _key(child) not in lost]
         if len(remaining) != len(staying):
             raise self._differs(old.start, "an entry or an item would be added or removed that nobody asked for")
         for entry, twin in zip(remaining, staying, strict=True):

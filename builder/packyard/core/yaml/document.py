@@ -131,13 +131,13 @@ def check_keys(document: Document) -> None:
     for node in walk(document.root):
         if not isinstance(node, MappingNode):
             continue
-        seen: set[str] = set()
+        keys: set[str] = set()
         names = {entry.name for entry in node.entries}
         for entry in node.entries if len(names) < len(node.entries) else ():
-            if isinstance(entry.key, Scalar) and entry.name in seen:
+            if isinstance(entry.key, Scalar) and entry.name in keys:
                 message = f"key {entry.name!r} occurs twice in one mapping"
                 problems.append(node.source.problem(entry.start, message, "keep one of them"))
-            seen.add(entry.name)
+            keys.add(entry.name)
     refuse(problems)
 
 

@@ -96,17 +96,17 @@ def _on_lines(node: SequenceNode, new: Sequence[Tree], same: Sequence[int | None
         else:
             runs.append([])
     for run, before, after in zip(runs, places, places[1:], strict=False):
-        gone = node.items[before + 1 : after]
-        if run and gone:
+        removed = node.items[before + 1 : after]
+        if run and removed:
             edits.append(
-                Edit(*lines(gone[0]), _lines(run, indent, newline), node, new=[*map(reading, run)], gone=gone[:1])
+                Edit(*lines(removed[0]), _lines(run, indent, newline), node, new=[*map(reading, run)], gone=removed[:1])
             )
         elif run:
             at = _behind(node.items[before]) if before >= 0 else lines(node.items[0])[0]
             text = _lines(run, indent, newline)
             text = newline + text if before >= 0 else text + newline
             edits.append(Edit(at, at, text, node, new=[*map(reading, run)]))
-        edits += [_without(node, old) for old in gone[1 if run else 0 :]]
+        edits += [_without(node, old) for old in removed[1 if run else 0 :]]
     return edits
 
 

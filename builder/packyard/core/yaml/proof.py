@@ -189,7 +189,7 @@ def _check_aliases(source: Source, new: str, edits: list[Edit]) -> None:
     for edit in edits:
         going += edit.node.children if edit.reads is not None and isinstance(edit.node, Collection) else []
     values = [inner.value for child in going for inner in (child, *children_below(child.value))]
-    gone = {node.anchor for node in values if isinstance(node, Scalar | Collection) and node.anchor}
-    if gone and gone & aliased(parse_text(Source(source.name, new), is_part=True)):
-        names = ", ".join(f"&{name}" for name in sorted(gone))
+    anchors = {node.anchor for node in values if isinstance(node, Scalar | Collection) and node.anchor}
+    if anchors and anchors & aliased(parse_text(Source(source.name, new), is_part=True)):
+        names = ", ".join(f"&{name}" for name in sorted(anchors))
         raise refused(source, edits[0].start, f"an alias refers to what is removed ({names})")

@@ -25,11 +25,11 @@ from packyard.core.yaml.values import is_null
 def change(mapping: MappingNode, values: Mapping[str, Tree | None]) -> list[Edit]:
     """Give entries other values: in place, or behind the last where one is missing; None removes one."""
     new = {key: tree for key, tree in values.items() if tree is not None}
-    gone = values.keys() - new.keys()
+    removed = values.keys() - new.keys()
     present = {key: entry for key in new if (entry := mapping.entry(key))}
     edits = [edit for key, entry in present.items() for edit in _replace(entry, new[key], flow=mapping.flow)]
     added = {key: tree for key, tree in new.items() if key not in present}
-    return [*edits, *remove(mapping, gone), *append(mapping, added, gone=gone)]
+    return [*edits, *remove(mapping, removed), *append(mapping, added, gone=removed)]
 
 
 def add(root: MappingNode, path: Sequence[str], entries: Mapping[str, Tree]) -> list[Edit]:
@@ -86,15 +86,15 @@ def append(
 def remove(mapping: MappingNode, keys: Collection[str]) -> list[Edit]:
     """Remove entries: the lines of each in a block mapping, the text and one comma in a flow mapping."""
     edits: list[Edit] = []
-    kept: Entry | None = None
+    previous: Entry | None = None
     for position, entry in enumerate(mapping.entries):
         if entry.name not in keys:
-            kept = entry
+            previous = entry
             continue
         if not mapping.flow:
             start, end = lines(entry)
             end = next_line(mapping.source, end)
-        elif kept:
+        elif previous:
             start, end = mapping.entries[position - 1].value.end, entry.value.end
         else:
             following = mapping.entries[position + 1 : position + 2]

@@ -50,16 +50,16 @@ def _read(node: Node, anchored: dict[int, Value], *, flow: bool) -> Value:
 
 def _mapping(node: MappingNode, anchored: dict[int, Value], *, flow: bool) -> dict[str, Value]:
     value: dict[str, Value] = {}
-    others: list[Value] = []
+    inherited: list[Value] = []
     for entry in node.entries:
         inner = _read(entry.value, anchored, flow=flow)
         if is_merge(entry):
-            others += inner if isinstance(inner, list) else [inner]
+            inherited += inner if isinstance(inner, list) else [inner]
         else:
             value[_key(entry)] = inner
-    if not all(isinstance(merged, dict) for merged in others):
+    if not all(isinstance(merged, dict) for merged in inherited):
         raise InputError(node.problem("a merge key takes mappings"))
-    return merged(value, others)
+    return merged(value, inherited)
 
 
 def _key(entry: Entry) -> str:

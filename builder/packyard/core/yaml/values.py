@@ -80,9 +80,9 @@ def meaning(node: Node) -> object:
     return node.lexeme
 
 
-def merged(value: dict[str, Read], others: Iterable[object]) -> dict[str, Read]:
+def merged(value: dict[str, Read], sources: Iterable[object]) -> dict[str, Read]:
     """Give a mapping what merge keys bring, each a mapping or a list of them: the first one wins."""
-    for inherited in others:
+    for inherited in sources:
         for source in inherited if isinstance(inherited, list) else [inherited]:
             for name, member in source.items() if isinstance(source, dict) else ():
                 value.setdefault(name, member)

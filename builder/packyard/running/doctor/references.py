@@ -4,8 +4,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from shlex import quote
 
 from packyard.core.bundle.required import Required
-from packyard.core.kubernetes import held, pods
-from packyard.core.kubernetes.held import ALWAYS_THERE
+from packyard.core.kubernetes import dependencies, pods
+from packyard.core.kubernetes.dependencies import ALWAYS_THERE
 from packyard.core.kubernetes.lenient import Object, mapping, mappings, name_of, text
 from packyard.running.doctor.facts import Facts, Name, Questions
 from packyard.running.doctor.finding import Finding, error, passed
@@ -64,7 +64,7 @@ def _held(objects: Sequence[Object], required: Sequence[Required]) -> dict[Name,
     """Return the Secrets and ConfigMaps that runs cannot do without, each with the keys that they need."""
     needed: dict[Name, set[str]] = {}
     for pod in pods.find_all(objects):
-        for reference in held.find(pod):
+        for reference in dependencies.find(pod):
             if reference.kind != "PersistentVolumeClaim" and not reference.is_optional:
                 needed.setdefault((reference.kind, reference.name), set()).update(reference.keys)
     for secret in required:

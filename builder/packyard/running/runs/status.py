@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from packyard.core.errors import InputError, Problem, suggest
 from packyard.core.kubernetes.kinds import RUN_ONCE
 from packyard.core.kubernetes.lenient import Object, condition, finalizers, is_ending, kind_of, name_of, text
-from packyard.running.runs import look, outcome, results, trouble, waiting, workloads
+from packyard.running.runs import look, outcome, outputs, trouble, waiting, workloads
 from packyard.running.runs.kubectl import Kubectl
 from packyard.running.runs.look import Key, Objects
 from packyard.running.runs.outcome import FAILED, SUCCEEDED
@@ -68,7 +68,7 @@ class RunStatus:
     @property
     def results(self) -> list[str]:
         """The places that it writes its results to."""
-        return list(map(str, results.places(self.record.read_objects())))
+        return list(map(str, outputs.places(self.record.read_objects())))
 
     @property
     def phrase(self) -> str:

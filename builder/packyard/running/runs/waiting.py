@@ -6,7 +6,7 @@ Each is read only where something waits without a reason, and only explains: wha
 from collections.abc import Sequence
 from functools import cached_property
 
-from packyard.core.kubernetes import held, pods
+from packyard.core.kubernetes import dependencies, pods
 from packyard.core.kubernetes.kinds import KUEUE
 from packyard.core.kubernetes.lenient import (
     Object,
@@ -109,7 +109,7 @@ def for_volumes(pod: Object, around: Surroundings) -> str:
 
 def _claims(pod: Object) -> set[str]:
     """Return the names of the claims that a pod mounts."""
-    return {reference.name for part in pods.find(pod) for reference in held.find(part) if reference.kind == CLAIM}
+    return {item.name for part in pods.find(pod) for item in dependencies.find(part) if item.kind == CLAIM}
 
 
 def _maker(claim: Object) -> str:

@@ -110,8 +110,8 @@ def fetch(store: Store, reference: Reference, how: Fetching | None = None, *, pi
         package = index.named(reference.name)
         entry, why = choose(package, reference)
         if pin and not pin.admits(entry.tar, entry.digest):
-            held = f"the channel has tar {entry.tar}, file {entry.digest}"
-            problem = f"another one is pinned: tar {pin.tar}, file {pin.digest}; {held}"
+            listed = f"the channel has tar {entry.tar}, file {entry.digest}"
+            problem = f"another one is pinned: tar {pin.tar}, file {pin.digest}; {listed}"
             hint = "ask whoever publishes there: a published version never changes"
             raise IntegrityError(Problem(problem, file=str(entry), hint=hint))
         try:

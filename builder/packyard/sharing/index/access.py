@@ -181,7 +181,7 @@ class Publisher:
             problem = f"its index names {name} as its signer, which you do not trust: your key would sign all of it"
             raise IntegrityError(Problem(problem, file=store.address, hint=hint))
         if index.number and self.key and not (index.is_signed or self.is_repairing or as_registry(store)):
-            parallel.each(partial(self._check_unsigned, store), index.entries)
+            parallel.run(partial(self._check_unsigned, store), index.entries)
         return index
 
     def _check_unsigned(self, store: Store, entry: IndexEntry) -> None:
@@ -234,7 +234,7 @@ class Publisher:
         after = replace(after, number=before.number + 1)
         data = sealed(after.payload(), self.key)
         try:
-            parallel.each(lambda file: store.put(*file), after.files.items())
+            parallel.run(lambda file: store.put(*file), after.files.items())
         except ConflictError as error:  # a shard or record that is there and damaged is no race
             raise IntegrityError(*error.problems) from error
         store.swap(KEY, data, Digest.of(before.data) if before.data else None)

@@ -47,7 +47,7 @@ class Versions(Mapping[str, IndexEntry]):
 
     def values(self) -> ValuesView[IndexEntry]:
         """Return all entries, which are read several at a time."""
-        entries = parallel.each(self.get, list(self))
+        entries = parallel.run(self.get, list(self))
         return {entry.version: entry for entry in entries if entry}.values()
 
 
@@ -124,7 +124,7 @@ class RegistryIndex(Index):
 
     def written(self) -> "RegistryIndex":
         """Write what is changed, and return the index as it is then."""
-        parallel.each(lambda write: write(), self.writes)
+        parallel.run(lambda write: write(), self.writes)
         return self.of(self.registry)
 
 

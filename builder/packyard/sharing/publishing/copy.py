@@ -87,30 +87,30 @@ def copy(
     if publisher and not before.number:
         before = publisher.commit(target, lambda index: index, before=before)
     known = [(entry, before.known(entry.name).versions.get(entry.version)) for entry in entries]
-    gone = {str(entry) for entry, present in known if present and present.removed} - exact
-    own = {each.key for each in entries if before.lists(each)}
+    removed = {str(entry) for entry, present in known if present and present.removed} - exact
+    own = {entry.key for entry in entries if before.lists(entry)}
     files = own if as_registry(target) else files_of(target, own)
-    missing = {str(each): each for each in entries if str(each) not in gone and each.key not in files}
+    missing = {str(entry): entry for entry in entries if str(entry) not in removed and entry.key not in files}
 
     def attest(entry: IndexEntry) -> Mapping[str, bytes]:
         if missing[str(entry)].digest != entry.digest:
             return {}  # there it is compressed otherwise
         return _attested(source, listed, entry, how)
 
-    uploads = [Upload(entry=each, data=partial(whole, source, each, how)) for each in missing.values()]
-    written = parallel.each(
+    uploads = [Upload(entry=entry, data=partial(whole, source, entry, how)) for entry in missing.values()]
+    written = parallel.run(
         lambda upload: upload.write(target, attest, NOBODY),
         compare(target, uploads, before),
         lambda place: done(place + 1, len(missing)),
     )
-    outcomes = {str(each): (each, "removed" if str(each) in gone else "unchanged") for each in entries}
+    outcomes = {str(entry): (entry, "removed" if str(entry) in removed else "unchanged") for entry in entries}
     outcomes |= {str(entry): (entry, status) for entry, status in written}
     if publisher:
         present = [entry for entry, status in outcomes.values() if status != "removed"]
         publisher.commit(target, lambda index: _with(index, listed, present))
     elif before.data != listed.data:
         new = sorted({*listed.files_below()} - {*before.files_below()})
-        parallel.each(lambda key: target.put(key, source.get(key, limit=record.LIMIT)), new)
+        parallel.run(lambda key: target.put(key, source.get(key, limit=record.LIMIT)), new)
         target.swap(KEY, listed.data, Digest.of(before.data) if before.data else None)
         clear(target, {entry.key for package in listed.packages() for entry in package.removed})
     return [*outcomes.values()]
@@ -122,7 +122,7 @@ def _with(index: Index, listed: Index, entries: Sequence[IndexEntry]) -> Index:
     yanked = [entry for entry in entries if entry.yanked and not index.named(entry.name).get(entry.version).yanked]
     index = index.put(*(replace(index.named(entry.name).get(entry.version), yanked=entry.yanked) for entry in yanked))
     versions = {entry.version for entry in entries}
-    closed = {each for each in versions if listed.release(each).closed and not index.release(each).closed}
+    closed = {version for version in versions if listed.release(version).closed and not index.release(version).closed}
     lacking = {entry.version for entry in (listed.entries if closed else ()) if not index.lists(entry)}
     for version in sorted(closed - lacking):
         index = index.close(version)

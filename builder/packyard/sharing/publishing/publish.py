@@ -118,7 +118,7 @@ def publish(
     uploads = compare(store, bundles, before)
     if not before.number:  # so that another first publisher does not meet bundles without an index
         before = by.commit(store, lambda index: index, before=before)
-    outcomes = parallel.each(lambda upload: upload.write(store, attest, by.own), uploads, done)
+    outcomes = parallel.run(lambda upload: upload.write(store, attest, by.own), uploads, done)
 
     def change(index: Index) -> Index:
         index = index.add(*(entry for entry, _ in outcomes))
@@ -142,7 +142,7 @@ def compare(store: Store, bundles: Sequence[Upload], before: Index) -> list[Uplo
             entry = listed or _published(store, entry)
         return replace(upload, entry=entry, present=present, is_listed=before.lists(entry))
 
-    uploads = parallel.each(look, bundles)
+    uploads = parallel.run(look, bundles)
     before.add(*(upload.entry for upload in uploads))
     return uploads
 
@@ -157,10 +157,10 @@ def check_place(store: Store, before: Index, own: Iterable[str]) -> None:
     keys: Sequence[str] = ()
     with suppress(MissingStoreError):
         keys = store.list("")
-    others = [key for key in keys if not key.startswith((*own, FOLDER))]
-    if others and KEY not in keys:  # another publisher may have begun the channel meanwhile
-        kind = "releases" if any(key.endswith(".tar.gz") for key in others) else "other files"
-        problem = f"has {kind} and no {KEY}: {on_one_line(', '.join(others[:3]))}"
+    foreign = [key for key in keys if not key.startswith((*own, FOLDER))]
+    if foreign and KEY not in keys:  # another publisher may have begun the channel meanwhile
+        kind = "releases" if any(key.endswith(".tar.gz") for key in foreign) else "other files"
+        problem = f"has {kind} and no {KEY}: {on_one_line(', '.join(foreign[:3]))}"
         hint = "bring the index back with packyard fsck CHANNEL --repair, or choose a folder that is empty"
         raise ConflictError(Problem(problem, file=store.address, hint=hint))
 

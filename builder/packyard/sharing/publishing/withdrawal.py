@@ -109,9 +109,9 @@ def gc(
         for package in map(index.named, names) if names else index.packages():
             removed.update(entry.key for entry in package.removed)
             for entry, why in policy.named(package):
-                kept = _protected(index, package, entry) if why else "it is yanked, which --keep skips: add --yanked"
-                gone = "goes" if is_trial else "removed"
-                outcomes.append(Outcome(entry, "kept" if kept else gone, kept or why))
+                reason = _protected(index, package, entry) if why else "it is yanked, which --keep skips: add --yanked"
+                state = "goes" if is_trial else "removed"
+                outcomes.append(Outcome(entry, "kept" if reason else state, reason or why))
         outcomes.sort(key=lambda outcome: (outcome.entry.name, reference.order(outcome.entry.version)))
         going = [replace(outcome.entry, removed=outcome.reason) for outcome in outcomes if outcome.status != "kept"]
         removed.update(entry.key for entry in going)

@@ -107,7 +107,7 @@ class BucketStore:
             return self._write(key, data, mode) or self._found(key)[0] == Digest.of(data)
 
         def wins(mode: Any) -> int:
-            return sum(parallel.each(write, [mode] * parallel.AT_ONCE))
+            return sum(parallel.run(write, [mode] * parallel.AT_ONCE))
 
         try:
             if wins("create") != 1 or write("create"):

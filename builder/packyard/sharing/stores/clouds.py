@@ -61,11 +61,11 @@ def open_s3(address: str) -> BucketStore:
         check_authorities(trusted, "ca_bundle of the AWS profile")
     settings: dict[str, Any] = {"region": region, "disable_bulk_delete": True, "prefix": prefix or None, **own_host}
     settings |= _client(endpoint, trusted)
-    made = _opened(partial(S3Store, name, **settings, **who), address)
+    store = _opened(partial(S3Store, name, **settings, **who), address)
     return BucketStore(
         address=address.rstrip("/"),
         is_conditional=not server,
-        open=lambda: made,
+        open=lambda: store,
         look=f"readers need s3:GetObject and s3:ListBucket; to see what you may: aws s3 ls {address.rstrip('/')}/",
         region=region,
         home=partial(_home, f"{server or 'https://s3.amazonaws.com'}/{name}"),
@@ -159,9 +159,9 @@ def open_azure(address: str) -> BucketStore:
     container, prefix = _parse(address)
     settings: dict[str, Any] = {name: os.environ[short] for short, name in _SHORT.items() if os.environ.get(short)}
     settings |= {**_client(_first("AZURE_STORAGE_ENDPOINT", "AZURE_ENDPOINT")), "prefix": prefix or None}
-    made = _opened(partial(AzureStore, container, **settings), address)
+    store = _opened(partial(AzureStore, container, **settings), address)
     look = f"see what you may do there: az storage blob list -c {container}"
-    return BucketStore(address=address.rstrip("/"), is_conditional=True, open=lambda: made, look=look)
+    return BucketStore(address=address.rstrip("/"), is_conditional=True, open=lambda: store, look=look)
 
 
 def _parse(address: str) -> tuple[str, str]:

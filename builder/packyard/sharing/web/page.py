@@ -42,20 +42,20 @@ def files(packages: Sequence[Fields], *, address: str = "", bundles: str = "") -
     ``address`` is that of the channel in commands (empty: where the page is read), ``bundles`` where bundles lie.
     """
     page = {"address": address, "bundles": bundles}
-    made = {f"web/{name}": (_TEMPLATES / name).read_bytes() for name in ("page.css", "page.js")}
+    pages = {f"web/{name}": (_TEMPLATES / name).read_bytes() for name in ("page.css", "page.js")}
     package_page = _templates().get_template("package.html")
     for package in packages:
-        made[key(package["name"])] = package_page.render(page=page, package=package, root="../../").encode()
+        pages[key(package["name"])] = package_page.render(page=page, package=package, root="../../").encode()
     listed = [package for package in packages if package["latest"]]
-    made[INDEX] = _templates().get_template("list.html").render(page=page, packages=listed, root="").encode()
-    made[MISSING] = (_TEMPLATES / MISSING).read_bytes()
-    return made
+    pages[INDEX] = _templates().get_template("list.html").render(page=page, packages=listed, root="").encode()
+    pages[MISSING] = (_TEMPLATES / MISSING).read_bytes()
+    return pages
 
 
-def write(store: Store, made: Mapping[str, bytes]) -> dict[str, str]:
+def write(store: Store, pages: Mapping[str, bytes]) -> dict[str, str]:
     """Write the files of a page into a channel; return what was done with each file."""
     states = {}
-    for name, data in made.items():
+    for name, data in pages.items():
         before = get_or_none(store, name, limit=_LIMIT)
         if before != data:
             store.swap(name, data, None if before is None else Digest.of(before))
@@ -78,13 +78,13 @@ def check(store: Store) -> None:
 def _templates() -> Any:
     from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
-    made = Environment(
+    templates = Environment(
         loader=FileSystemLoader(_TEMPLATES),
         autoescape=True,
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    made.filters |= {"shell": quote, "markdown": readme.to_html}
-    made.globals |= {"draw": picture.draw, "key": key}
-    return made
+    templates.filters |= {"shell": quote, "markdown": readme.to_html}
+    templates.globals |= {"draw": picture.draw, "key": key}
+    return templates

@@ -15,8 +15,8 @@ from typing import NamedTuple, TypeAlias
 
 from markupsafe import Markup
 
-from packyard.core.kubernetes import held, pods
-from packyard.core.kubernetes.held import ALWAYS_THERE, HOLDERS, NAMES, TYPED
+from packyard.core.kubernetes import dependencies, pods
+from packyard.core.kubernetes.dependencies import ALWAYS_THERE, HOLDERS, NAMES, TYPED
 from packyard.core.kubernetes.lenient import Object, labels_of, mapping, mappings, name_of, text
 from packyard.core.kubernetes.selection import selects
 
@@ -89,7 +89,7 @@ def _references(thing: Thing, value: object) -> Iterator[Arrow]:
         yield from _references(thing, item)
     for key, member in mapping(value).items():
         word = _WORDS.get(key, "reads")
-        for reference in held.of({key: member}) if key in HOLDERS else ():
+        for reference in dependencies.of({key: member}) if key in HOLDERS else ():
             yield Arrow(thing, word, Thing(reference.kind, reference.name))
         if key in NAMES:
             yield Arrow(thing, word, Thing(NAMES[key], text(member)))
@@ -121,7 +121,7 @@ def draw(things: Sequence[Thing], arrows: Sequence[Arrow]) -> Markup:
         words[arrow.start, arrow.end].append(arrow.word)
     gap = max([60.0, *(40 + 6.4 * len(", ".join(word)) for word in words.values())])
     places, width, height = _places(every, list(words), gap)
-    parts = [_line(", ".join(said), places[start], places[end]) for (start, end), said in words.items()]
+    parts = [_line(", ".join(labels), places[start], places[end]) for (start, end), labels in words.items()]
     parts += [_box(thing, places[thing], "" if thing in things else "outside") for thing in every]
     about = "; ".join(map(str, arrows or every))
     head = Markup('<svg viewBox="0 0 {0} {1}" width="{0}" height="{1}" role="img" aria-label="{2}">')
@@ -169,9 +169,9 @@ def _line(word: str, start: Place, end: Place) -> Markup:
     y, at, middle = start.y + lower, end.y + lower, (left + right) / 2
     way = f"M{left:.1f},{y:.1f} C{middle:.1f},{y:.1f} {middle:.1f},{at:.1f} {right:.1f},{at:.1f}"
     tip = f"M{right + side:.1f},{at - 4:.1f} L{right:.1f},{at:.1f} L{right + side:.1f},{at + 4:.1f} z"
-    said = Markup('<text x="{:.1f}" y="{:.1f}" text-anchor="middle" class="word">{}</text>')
+    label = Markup('<text x="{:.1f}" y="{:.1f}" text-anchor="middle" class="word">{}</text>')
     lines = Markup('<path d="{}"/><path d="{}" class="tip"/>').format(way, tip)
-    return lines + said.format(middle, (y + at) / 2 - 3, word)
+    return lines + label.format(middle, (y + at) / 2 - 3, word)
 
 
 def _box(thing: Thing, place: Place, kind: str) -> Markup:

@@ -19,7 +19,7 @@ from packyard.core.yaml.node import MappingNode, Node, Scalar, SequenceNode
 from packyard.core.yaml.values import to_value, type_of
 from packyard.using.kustomize import anchors, patch, replacement, selector
 from packyard.using.kustomize.generator import Generated
-from packyard.using.kustomize.idle import Idle
+from packyard.using.kustomize.idle_patches import Idle
 from packyard.using.kustomize.part import Part, Patch
 from packyard.using.kustomize.patch import Copies
 from packyard.using.kustomize.replacement import Replacement

@@ -14,12 +14,12 @@ from packyard.core.errors import BeyondError, InputError, Problem
 from packyard.core.kubernetes.kinds import called
 from packyard.core.yaml.document import walk
 from packyard.core.yaml.node import MappingNode
-from packyard.using.kustomize import manifest, namespace, references, selector, supported
+from packyard.using.kustomize import dialect, manifest, namespace, references, selector
 from packyard.using.kustomize.accumulate import Gathering, SourceObject
+from packyard.using.kustomize.dialect import HINT, PackageSources
 from packyard.using.kustomize.objects import Object
 from packyard.using.kustomize.part import Patch
 from packyard.using.kustomize.selector import Identity
-from packyard.using.kustomize.supported import HINT, PackageSources
 from packyard.using.options import options
 from packyard.using.options.folder import has_options
 
@@ -36,7 +36,7 @@ _POSITIONS = {kind: at for at, kind in enumerate(_FIRST, -len(_FIRST))} | {kind:
 
 def build(directory: Path) -> bytes:
     """Build a directory; YAML, a document per object, in kustomize's order."""
-    top = supported.read(PackageSources(directory))
+    top = dialect.read(PackageSources(directory))
     gathered: list[SourceObject] = []
     _Build().gather(top, gathered)
     items = [Object.of(source.root) for source in gathered]
@@ -62,7 +62,7 @@ class Trial:
         `BeyondError` where only kustomize can say.
         """
         trial = _Build()
-        trial.gather(supported.read(self._sources, data), [])
+        trial.gather(dialect.read(self._sources, data), [])
         package = os.path.realpath(self._sources.root_dir)
         return {f"{package}/{folder}": count for folder, count in trial.reached.items()}
 

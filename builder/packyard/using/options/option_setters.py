@@ -58,7 +58,9 @@ def read_options(directory: Path) -> list[OptionSetters]:
 
 def read_enabled(directory: Path) -> list[OptionSetters]:
     """Return the options that a use case has enabled."""
-    return [option for option in read_options(directory) if option.is_enabled] if has_options(directory) else []
+    options = find(directory)
+    listed = _read(options, options.enabled) if options and has_options(directory) else ()
+    return [option for option in listed if option.is_enabled]
 
 
 def list_choices(directory: Path) -> dict[str, list[str]]:

@@ -13,7 +13,7 @@ from packyard.core.errors import InputError, Problem
 from packyard.core.files import regular
 from packyard.core.kubernetes import kustomization
 from packyard.core.yaml.document import parse_file
-from packyard.using.kustomize.supported import MAX_BYTES, Budget
+from packyard.using.kustomize.dialect import MAX_BYTES, Budget
 from packyard.using.options.folder import PROGRAMS
 
 

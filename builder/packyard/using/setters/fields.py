@@ -129,12 +129,12 @@ class FieldEdits:
     def visit(self, documents: Iterable[Document]) -> None:
         """Set the fields of the documents."""
         for document, bound, definition in defined(documents, self.definitions, self.names):
-            reached = self.definitions.reached(definition, self.changed)
-            if reached and isinstance(bound.node, Scalar):
+            names = self.definitions.reached(definition, self.changed)
+            if names and isinstance(bound.node, Scalar):
                 self._scalar(document, bound, bound.node, definition)
-            elif reached and isinstance(bound.node, SequenceNode) and isinstance(definition, Setter):
+            elif names and isinstance(bound.node, SequenceNode) and isinstance(definition, Setter):
                 self._list(bound, bound.node, definition)
-            for name in reached:
+            for name in names:
                 self.counts[name] += 1
 
     def _scalar(self, document: Document, bound: Binding, old: Scalar, definition: Setter | Substitution) -> None:

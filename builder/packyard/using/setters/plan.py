@@ -36,9 +36,9 @@ class Given(tuple[str, ...]):
     @classmethod
     def at(cls, file: str, line: int, texts: Iterable[str], *, is_list: bool = False) -> "Given":
         """Return texts with the place of their name."""
-        given = cls(texts)
-        given.file, given.line, given.is_list = file, line, is_list
-        return given
+        value = cls(texts)
+        value.file, value.line, value.is_list = file, line, is_list
+        return value
 
     def problem(self, message: str, hint: str = "") -> Problem:
         """Describe something wrong with what is given, by its place."""
@@ -221,9 +221,9 @@ def _names(definitions: Definitions, changed: Mapping[str, Setter]) -> list[str]
     names = set(changed)
     for substitution in definitions.substitutions.values():
         try:
-            reached = bool(definitions.reached(substitution, changed))
+            is_changed = bool(definitions.reached(substitution, changed))
         except InputError:  # a broken one is an error where a field refers to it
-            reached = True
-        if reached:
+            is_changed = True
+        if is_changed:
             names.add(substitution.name)
     return sorted(names) if all(map(comment.is_plain, names)) else [""]

@@ -21,9 +21,9 @@ from packyard.core.errors import InputError, Problem, on_one_line, shown
 from packyard.core.kubernetes import kustomization
 from packyard.using.setters.definition import Setter
 from packyard.using.setters.krmfile import KRMFILE
-from packyard.using.upgrade import kept, onefile
+from packyard.using.upgrade import choices, onefile
+from packyard.using.upgrade.choices import Key
 from packyard.using.upgrade.difference import Files, replacement
-from packyard.using.upgrade.kept import Key
 
 _MOST_NAMES = 3  # of files in a hint
 
@@ -97,26 +97,26 @@ def _carry(versions: Versions, decision: str) -> tuple[Files, Files, Merged]:
     What theirs refuses is decided with the text. If that is for theirs, base gets it nevertheless: then nobody but
     theirs changed it.
     """
-    before, after, target = map(kept.definitions, (versions.base, versions.ours, versions.theirs))
+    before, after, target = map(choices.definitions, (versions.base, versions.ours, versions.theirs))
     moved = Manifest.parse(versions.theirs[manifest.FILE]).moved
-    values = kept.read_values(before, after, target)
-    _, by_hand = kept.with_values(versions.base, values)
+    values = choices.read_values(before, after, target)
+    _, by_hand = choices.with_values(versions.base, values)
     values = {key: setter for key, setter in values.items() if key not in by_hand}
-    names = kept.renamed(values, moved, target)
-    theirs, lost = kept.with_values(versions.theirs, values, names)
+    names = choices.renamed(values, moved, target)
+    theirs, lost = choices.with_values(versions.theirs, values, names)
     carried = {key: setter for key, setter in values.items() if key not in lost or decision == "theirs"}
-    base, _ = kept.with_values(versions.base, carried)
+    base, _ = choices.with_values(versions.base, carried)
     conflicts = [_not_taken(values[key], problem, moved, versions.new) for key, problem in lost.items()]
 
-    switches = list(kept.read_switches(versions.base, versions.ours, versions.root_dir))
-    offered = [switch for switch in switches if not kept.lacks(versions.theirs, switch)]
+    switches = list(choices.read_switches(versions.base, versions.ours, versions.root_dir))
+    offered = [switch for switch in switches if not choices.lacks(versions.theirs, switch)]
     conflicts += [
         switch.line.value.problem(f"option {switch.name!r} is enabled, and {versions.new} does not have it")
         for switch in switches
         if switch.line and switch not in offered
     ]
-    base = kept.with_switches(base, switches if decision == "theirs" else offered, versions.root_dir)
-    theirs = kept.with_switches(theirs, offered, versions.root_dir)
+    base = choices.with_switches(base, switches if decision == "theirs" else offered, versions.root_dir)
+    theirs = choices.with_switches(theirs, offered, versions.root_dir)
     merged = Merged(
         conflicts=tuple(conflicts),
         values={key: names[key] for key in values if key not in lost},
@@ -164,7 +164,7 @@ def _to_set(before: Files, result: Mapping[str, bytes | None]) -> Iterator[Key]:
         if basename(path) == KRMFILE and data is not None and path in before:
             with suppress(InputError):  # it has markers
                 former, present = (
-                    kept.definitions({path: krmfile})[dirname(path)].setters for krmfile in (before[path], data)
+                    choices.definitions({path: krmfile})[dirname(path)].setters for krmfile in (before[path], data)
                 )
                 for name, setter in present.items():
                     if setter.must_be_set and not (name in former and former[name].must_be_set):

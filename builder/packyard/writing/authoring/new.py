@@ -197,13 +197,13 @@ def _is_open(container: Container) -> bool:
 def _missing(objects: Sequence[SourceObject], known: Collection[str]) -> list[str]:
     """Return the setters that programs read as variables, and that no object gives them."""
     containers = [container.node for item in objects for container in _containers(item)]
-    given = {variable.text("name") for node in containers for variable in mappings(node.get("env"))}
+    environment = {variable.text("name") for node in containers for variable in mappings(node.get("env"))}
     maps = [item for item in objects if item.identity[1] == "ConfigMap"]
-    given |= {entry.name for item in maps for entry in entries(item.root.get("data"))}
+    environment |= {entry.name for item in maps for entry in entries(item.root.get("data"))}
     texts = (text.value for node in containers for key in _RUN for text in scalars(node.get(key)))
     read = {name for text in texts for name in _VARIABLE.findall(text)}
     is_read = any(item.identity[3] == accumulate.RUN for item in maps)
-    return sorted(read & {*known} - given) if is_read else []
+    return sorted(read & {*known} - environment) if is_read else []
 
 
 def _variables(values: Mapping[str, str]) -> Tree:

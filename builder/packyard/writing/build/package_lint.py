@@ -12,7 +12,7 @@ from itertools import takewhile
 from packyard.core.errors import InputError, Problem
 from packyard.core.kubernetes import kustomization
 from packyard.core.yaml.sources import LIBRARIES
-from packyard.using.kustomize.idle import Idle
+from packyard.using.kustomize.idle_patches import Idle
 from packyard.using.options.folder import OPTIONS, PROGRAMS, needed
 from packyard.using.setters.krmfile import EMPTY, KRMFILE
 from packyard.using.setters.packages import PackageFiles
@@ -24,7 +24,7 @@ from packyard.writing.checks.finding import REMOVE, Finding, finding
 from packyard.writing.checks.lint import find
 from packyard.writing.checks.parsed import Parsed, parse
 from packyard.writing.checks.with_option import Option
-from packyard.writing.source import parts, tried_parts
+from packyard.writing.source import parts, trials
 from packyard.writing.source.compose import ComposedPackage
 from packyard.writing.source.origin import Place
 from packyard.writing.source.trace import Traced
@@ -64,7 +64,7 @@ def lint(here: Workspace, name: str, draft: Draft | None = None) -> Linted:
             draft = compose_draft(here, _VERSION, name)
             draft.bundle()  # which refuses what cannot be packed
         if draft.composed is None:
-            return _tried(here, tried_parts.own(here), draft.inputs)
+            return _tried(here, trials.own(here), draft.inputs)
         return _package(here, draft, draft.composed)
     except InputError as error:
         return Linted(name, as_findings(error.problems), is_broken=True)
@@ -73,7 +73,7 @@ def lint(here: Workspace, name: str, draft: Draft | None = None) -> Linted:
 def lint_unused(here: Workspace) -> Linted:
     """Return what is wrong with the parts that no package uses, which are tried like those of a library."""
     try:
-        return replace(_tried(here, tried_parts.unused(here)), use_cases=0)
+        return replace(_tried(here, trials.unused(here)), use_cases=0)
     except InputError as error:
         return Linted(here.name, as_findings(error.problems), is_broken=True)
 
@@ -95,7 +95,7 @@ def _package(here: Workspace, draft: Draft, composed: ComposedPackage) -> Linted
 
 def _tried(here: Workspace, paths: Sequence[str], inputs: Iterable[str] = ()) -> Linted:
     """Judge what parts compose to with each other."""
-    tried, problems = tried_parts.compose_all(here, paths)
+    tried, problems = trials.compose_all(here, paths)
     placed, options = as_findings(problems), set[str]()
     for composed, folders in tried:
         (use_case,) = composed.package.use_cases

@@ -38,6 +38,7 @@ def context(
     above, _, last = example.path.rpartition("/")
     folder, leaf = ("", example.path) if example.after or not above else (f"/{above}", last)
     places = _Places(use_cases)
+    requirements = [requirement for use_case in use_cases for requirement in use_case.requirements]
     return {
         "name": described.name,
         "version": described.version,
@@ -54,10 +55,7 @@ def context(
         "kinds": {kind for use_case in use_cases for kind, _ in use_case.objects},
         "names": {row.name for use_case in use_cases for row in use_case.setters},
         "containers": {name for use_case in use_cases for name in use_case.containers},
-        "operators": operators.needed(
-            (requirement for use_case in use_cases for requirement in use_case.requirements),
-            operators.declared(described.requires),
-        ),
+        "operators": operators.needed(requirements, operators.declared(described.requires)),
         "requires": described.requires,
         "images": sorted({image for use_case in use_cases for image in use_case.images}),
         "levels": levels(use_cases, places),

@@ -8,11 +8,11 @@ from posixpath import dirname
 from packyard.core.errors import InputError, Problem, suggest
 from packyard.core.files.paths import WORKSPACE
 from packyard.core.yaml.sources import Sources
-from packyard.using.kustomize import idle
+from packyard.using.kustomize import idle_patches
 from packyard.using.setters.krmfile import KRMFILE
 from packyard.writing.build import package_lint
 from packyard.writing.build.package_lint import Linted, as_findings
-from packyard.writing.checks import exception, explanation, written
+from packyard.writing.checks import exception, explanation, source_texts
 from packyard.writing.checks.finding import Finding, finding
 from packyard.writing.checks.lint import in_order
 from packyard.writing.source import parts, workspace
@@ -65,10 +65,10 @@ def _idle(here: Workspace, linted: Sequence[Linted]) -> Iterator[Problem]:
         file = here.sources.shown(parts.file_of(here.sources, folder))
         message = "changes nothing in any use case of the workspace"
         yield Problem(message, file=file, line=1, hint="fix its targets, or remove it")
-    joined = idle.join(package.idle for package in linted)
+    joined = idle_patches.join(package.idle for package in linted)
     patches = {patch: nothing for patch, nothing in joined.items()
               if is_own(patch[0]) and dirname(patch[0]) not in folders}  # fmt: skip
-    yield from idle.problems(patches, "any use case of the workspace", here.sources)
+    yield from idle_patches.problems(patches, "any use case of the workspace", here.sources)
 
 
 def _without_package(here: Workspace) -> Iterator[Finding]:
@@ -126,12 +126,12 @@ def _as_written(here: Workspace, names: set[str], *, is_whole: bool) -> Iterator
     files = {path: data for folder in folders for path, data in _files_below(sources, folder)}
     krmfile = {KRMFILE: sources.read(KRMFILE)} if sources.is_file(KRMFILE) else {}
     files |= krmfile if is_whole else {}
-    findings = list(written.check(files))
+    findings = list(source_texts.check(files))
     dead = [finding for finding in findings if finding.rule == "unused-definition"]
     if dead:
         folders = ["packages", *(f"{root}{kind}" for root in here.roots for kind in ("bases", "overlays"))]
         users = krmfile | {path: data for folder in folders for path, data in _files_below(sources, folder)}
-        words = {word for path, data in users.items() if path not in files for word in written.words(data)}
+        words = {word for path, data in users.items() if path not in files for word in source_texts.words(data)}
         dead = [finding for finding in dead if finding.message.split()[-1] in words]
     yield from (replace(finding, file=sources.shown(finding.file)) for finding in findings if finding not in dead)
 

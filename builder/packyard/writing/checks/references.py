@@ -11,8 +11,8 @@ from difflib import SequenceMatcher
 
 from packyard.core.errors import suggest
 from packyard.core.kubernetes import job_sets, kustomization, pods
+from packyard.core.kubernetes.dependencies import ALWAYS_THERE, HOLDERS, NAMES, TYPED
 from packyard.core.kubernetes.groups import BUILT_IN_GROUPS
-from packyard.core.kubernetes.held import ALWAYS_THERE, HOLDERS, NAMES, TYPED
 from packyard.core.kubernetes.kinds import (
     APPS,
     CORE,

@@ -4,8 +4,8 @@ from collections.abc import Iterator
 from contextlib import suppress
 
 from packyard.core.errors import InputError
+from packyard.core.kubernetes.dependencies import NAMES
 from packyard.core.kubernetes.fieldtypes import field_type
-from packyard.core.kubernetes.held import NAMES
 from packyard.core.kubernetes.kinds import names as named
 from packyard.core.yaml.document import entries, walk
 from packyard.core.yaml.node import Child, Entry, Node, Scalar

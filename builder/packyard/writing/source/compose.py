@@ -18,9 +18,9 @@ from packyard.core.yaml import aliases
 from packyard.core.yaml.node import MappingNode, Source
 from packyard.core.yaml.sources import Sources
 from packyard.core.yaml.values import quoted, to_value
-from packyard.using.kustomize import idle, reader, selector
+from packyard.using.kustomize import idle_patches, reader, selector
 from packyard.using.kustomize.accumulate import SourceObject, accumulate, file_names, is_same
-from packyard.using.kustomize.idle import Idle
+from packyard.using.kustomize.idle_patches import Idle
 from packyard.using.kustomize.part import KrmfileData, Part, first_sentence
 from packyard.using.kustomize.patch import no_container
 from packyard.using.options.folder import OPTIONS, PROGRAMS
@@ -29,13 +29,13 @@ from packyard.using.setters.krmfile import KRMFILE
 from packyard.using.setters.plan import set_fields
 from packyard.using.setters.rules.rule import Rule
 from packyard.writing.source import (
+    closure,
+    needs,
     option,
     parts,
     preset,
     program,
-    reached_definitions,
-    reached_rules,
-    required,
+    use_case_rules,
 )
 from packyard.writing.source.option import Options
 from packyard.writing.source.package import Package, UseCase
@@ -109,7 +109,7 @@ def compose(workspace: Workspace, package: Package) -> ComposedPackage:
     objects = {item.use_case.path: item.sources for item in composed}
     options = option.gather(workspace, dict(sorted(objects.items())), nothing)
     programs = program.files(workspace.sources, objects.values())
-    return ComposedPackage(package, composed, options, presets, programs, idle.join(nothing))
+    return ComposedPackage(package, composed, options, presets, programs, idle_patches.join(nothing))
 
 
 def make(workspace: Workspace, package: Package, use_case: UseCase) -> Composed:
@@ -145,16 +145,16 @@ def _make(workspace: Workspace, package: Package, use_case: UseCase) -> Composed
     program.check(objects)
     shared = {name: item.write() for name, item in folded.items() if program.is_shared(item)}
     own = {name: program.write(part, use_case.path) for name, item in folded.items() if (part := program.own(item))}
-    reach = reached_definitions.reach(words, own)
+    reach = closure.reach(words, own)
     setters = reach.definitions.setters
-    rules = reached_rules.gather(krmfiles, memo)
-    refuse(reached_rules.check(rules, setters, workspace, use_case.setters))
-    rules = [rule for rule in rules if reached_rules.is_here(rule, setters)]
+    rules = use_case_rules.gather(krmfiles, memo)
+    refuse(use_case_rules.check(rules, setters, workspace, use_case.setters))
+    rules = [rule for rule in rules if use_case_rules.is_here(rule, setters)]
     files = {**own, **set_fields(own, reach.definitions, setters, memo).files}
     programs = program.lines(use_case.path, program.find(objects), shared.keys() & own.keys())
     files[kustomization.FILE] = _kustomization(use_case, named.keys() - shared.keys(), programs)
     if setters:
-        files[KRMFILE] = reached_definitions.write(_HEAD, reach.sections, rules)
+        files[KRMFILE] = closure.write(_HEAD, reach.sections, rules)
     return Composed(
         use_case=use_case,
         files=files,
@@ -164,7 +164,7 @@ def _make(workspace: Workspace, package: Package, use_case: UseCase) -> Composed
         rules=rules,
         description=_purpose(use_case, used),
         shared={**shared, **set_fields(shared, reach.definitions, setters, memo).files},
-        requires=tuple(dict.fromkeys([*package.requires, *required.gather(krmfiles, memo)])),
+        requires=tuple(dict.fromkeys([*package.requires, *needs.gather(krmfiles, memo)])),
         named={name: part for name, item in by_file.items() if (part := program.own(item))},
         sources=objects,
         idle=nothing,
@@ -198,7 +198,7 @@ def _objects(
     own: list[Idle] = []
     added = Part(package.folder, patches=use_case.patches, pods=use_case.pods)
     objects = accumulate(added, [item.copy() for item in items], own)
-    refuse(_idle(use_case, idle.join(own), [item.root for item in objects]))
+    refuse(_idle(use_case, idle_patches.join(own), [item.root for item in objects]))
     refuse(_misnamed(use_case, objects))
     return program.referred([item for item in objects if not item.is_local]), list(nothing)
 

@@ -21,14 +21,14 @@ from packyard.core.yaml.node import SequenceNode
 from packyard.core.yaml.sources import Sources
 from packyard.core.yaml.values import to_value
 from packyard.using.kustomize.accumulate import SourceObject, accumulate, is_same
-from packyard.using.kustomize.idle import Idle, join
+from packyard.using.kustomize.idle_patches import Idle, join
 from packyard.using.kustomize.part import Part, Patch
 from packyard.using.kustomize.patch import MisfitError
 from packyard.using.setters.definition import Setter
 from packyard.using.setters.krmfile import KRMFILE
 from packyard.using.setters.plan import set_fields
 from packyard.using.setters.rules.rule import Rule
-from packyard.writing.source import parts, pod_components, reached_definitions, reached_rules, required
+from packyard.writing.source import closure, needs, parts, pod_components, use_case_rules
 from packyard.writing.source.words import Words
 from packyard.writing.source.workspace import FOLDERS, OPTIONS, Workspace, authored
 
@@ -95,12 +95,12 @@ def gather(workspace: Workspace, use_cases: Mapping[str, Sequence[SourceObject]]
             )
             sections[f"# {name}"] = {word: text for word, text in option.texts.items() if word not in defined}
             defined |= sections[f"# {name}"]
-            rules += reached_rules.gather(part.krmfiles(), workspace.sources.memo)
+            rules += use_case_rules.gather(part.krmfiles(), workspace.sources.memo)
     files = {f"{option.name}/{path}": data for option in options for path, data in option.files.items()}
     gathered = Options(tuple(options), files, misfits)
     if defined:
-        here = [rule for rule in rules if reached_rules.is_here(rule, gathered.setters)]
-        files[KRMFILE] = reached_definitions.write(_HEAD, sections, here)
+        here = [rule for rule in rules if use_case_rules.is_here(rule, gathered.setters)]
+        files[KRMFILE] = closure.write(_HEAD, sections, here)
     return gathered
 
 
@@ -122,7 +122,7 @@ def _option(
     roots += [root for _, root in part.objects]
     words = Words(parts.read_shared(workspace), [krmfile], {}, sources.memo)
     shown = {sources.shown(f"{part.folder}/{path}"): data for path, data in files.items()}
-    needed = reached_definitions.reach(words, {path: data for path, data in shown.items() if path.endswith(".yaml")})
+    needed = closure.reach(words, {path: data for path, data in shown.items() if path.endswith(".yaml")})
     setters = needed.definitions.setters
     refuse(
         Problem("has fields with other values than their setters", file=file)
@@ -130,7 +130,7 @@ def _option(
     )
     texts = {word: text for section in needed.sections.values() for word, text in section.items()}
     values = tuple(to_value(root) for root in (*roots, *written.values))
-    requires = tuple(required.gather(krmfile, sources.memo))
+    requires = tuple(needs.gather(krmfile, sources.memo))
     return Option(name, part, files, tuple(fitting), setters, texts, words, values, requires)
 
 

@@ -23,7 +23,7 @@ from packyard.core.yaml.fields import Fields
 from packyard.core.yaml.node import Node
 from packyard.using.kustomize.part import KrmfileData, Patch
 from packyard.using.options.folder import OPTIONS
-from packyard.writing.source import required, scripts
+from packyard.writing.source import needs, scripts
 from packyard.writing.source.parts import read_patches
 from packyard.writing.source.pod_operations import PodPatch
 from packyard.writing.source.workspace import BASE, FOLDERS, PROGRAMS, STORAGE, Workspace
@@ -92,7 +92,7 @@ class Package:
     """What package.yaml says, checked: every part that it names exists.
 
     ``use_cases`` are in its order. ``lent`` are Krmfiles that count where the parts of a use case define less: see
-    `tried_parts`.
+    `trials`.
     """
 
     name: str
@@ -120,7 +120,7 @@ def read(workspace: Workspace, name: str) -> Package:
         file=fields.file,
         model=_model(fields, name.removesuffix("-k8s")),
         use_cases=tuple(_use_cases(workspace, folder, fields)),
-        requires=required.read(fields),
+        requires=needs.read(fields),
         moved=fields.sentences("moved"),
     )
     fields.done()

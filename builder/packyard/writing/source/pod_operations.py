@@ -191,7 +191,7 @@ class _Fragment:
     key: str
     item: Item
     origin: str
-    reached: Sequence[Container]
+    containers: Sequence[Container]
 
 
 @dataclass(slots=True)
@@ -204,23 +204,23 @@ class _Made:
 
     def pod(self, pod: Pod[MappingNode]) -> None:
         """Merge the patch into a pod, if that has all containers which the patch names."""
+        containers = {key: list(containers_of(pod, key)) for key in CONTAINERS}
         fragments = [
-            _Fragment(key, item, f"/spec/{key}/{number}", [part for part in of_pod if _is_for(item.value, part.name)])
-            for key in CONTAINERS
-            for of_pod in [list(containers_of(pod, key))]
+            _Fragment(key, item, f"/spec/{key}/{number}", [part for part in own if _is_for(item.value, part.name)])
+            for key, own in containers.items()
             for number, item in enumerate(_items(self.patch.spec, key))
         ]
-        if not all(fragment.reached or _is_new(fragment.item.value) for fragment in fragments):
+        if not all(fragment.containers or _is_new(fragment.item.value) for fragment in fragments):
             return  # a container has to be there, and is not
         before = len(self.operations)
-        if not any(fragment.reached for fragment in fragments) and not pod.is_argo:
+        if not any(fragment.containers for fragment in fragments) and not pod.is_argo:
             self._test_items(pod)
         for fragment in fragments:
-            for container in fragment.reached:
+            for container in fragment.containers:
                 self._test(*container.tested)
                 place = _Place(pointer(container.path), ("spec", fragment.key, 0), fragment.origin)
                 self._mapping(container.node, fragment.item.value, place, without="name")
-            if not fragment.reached:
+            if not fragment.containers:
                 self._new(pod, fragment)
         self._rest(pod)
         if len(self.operations) > before:

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from posixpath import basename, join, relpath
 
 from packyard.core.errors import Problem, refuse
-from packyard.core.kubernetes import held, kustomization
+from packyard.core.kubernetes import dependencies, kustomization
 from packyard.core.kubernetes.kinds import called
 from packyard.core.yaml import layout, make
 from packyard.core.yaml.content import Text, flow
@@ -168,7 +168,7 @@ def check(objects: Sequence[SourceObject]) -> None:
     for item in objects if names else ():
         value = to_value(item.root)
         references.rename([value] if isinstance(value, dict) else [], names, specs)
-        named = (reference.name for reference in held.of(value) if reference.kind == "ConfigMap")
+        named = (reference.name for reference in dependencies.of(value) if reference.kind == "ConfigMap")
         stray = next((name for name in named if name in names), "")
         if stray:
             message = f"{item.identity[1]} {item.identity[3]!r} names {stray!r} in a field that kustomize does not know"

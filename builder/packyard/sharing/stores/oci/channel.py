@@ -103,7 +103,7 @@ class OCIStore(ReadOnly):
 
     def files(self, bundles: Collection[str]) -> set[str]:
         """Return which of these bundles are there, and what was published with each; a layer's digest is a checksum."""
-        return {key for keys in parallel.each(self._files, list(bundles)) for key in keys}
+        return {key for keys in parallel.run(self._files, list(bundles)) for key in keys}
 
     def _files(self, key: str) -> Sequence[str]:
         place = self._place(key)

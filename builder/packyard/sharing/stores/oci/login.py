@@ -162,11 +162,11 @@ def _of_entry(entry: Mapping[str, Any], name: str, file: Path, tell: _Tell) -> I
 def _by_helper(program: str, server: str, file: Path, tell: _Tell) -> Iterator[Account]:
     """Ask a helper, by the protocol of docker-credential-helpers: a registry on stdin, JSON on stdout."""
     try:
-        done = subprocess.run([program, "get"], input=server.encode(), capture_output=True, timeout=_HELPER_SECONDS)
-        if done.returncode and done.stdout.decode(errors="replace").strip().startswith(_UNKNOWN):
+        process = subprocess.run([program, "get"], input=server.encode(), capture_output=True, timeout=_HELPER_SECONDS)
+        if process.returncode and process.stdout.decode(errors="replace").strip().startswith(_UNKNOWN):
             return
-        done.check_returncode()
-        answer = _mapping(json.loads(done.stdout[:_LARGEST_FILE]))
+        process.check_returncode()
+        answer = _mapping(json.loads(process.stdout[:_LARGEST_FILE]))
         yield Account(str(answer.get("username", "")), str(answer.get("secret", "")))
     except (OSError, ValueError, RecursionError, subprocess.SubprocessError):
         hint = f"take it out of {file}, or try it: echo {server} | {program} get"

@@ -80,8 +80,8 @@ class Manifest:
     @classmethod
     def of(cls, **fields: Any) -> "Manifest":
         """Make a manifest."""
-        made = cls(**fields)
-        return replace(made, data=json.dumps(record.document(made), sort_keys=True, separators=(",", ":")).encode())
+        bare = cls(**fields)
+        return replace(bare, data=json.dumps(record.document(bare), sort_keys=True, separators=(",", ":")).encode())
 
     @classmethod
     def parse(cls, data: bytes, *, place: str) -> "Manifest":

@@ -60,9 +60,9 @@ def apply(
     values = {**(known or {}), **new_values}
     settings: list[Setting] = []
     problems: list[Problem] = []
-    gone: set[int] = set()  # the ids of what was in a list that is set
+    removed: set[int] = set()  # the ids of what was in a list that is set
     for field in find(root):
-        if id(field.node) in gone or not field.pattern.uses(new_values):
+        if id(field.node) in removed or not field.pattern.uses(new_values):
             continue
         try:
             if isinstance(field.node, Scalar):
@@ -76,7 +76,7 @@ def apply(
                 items_gone = (
                     child.value for edit in settings[-1].edits for child in edit.gone if isinstance(child, Item)
                 )
-                gone |= {id(below) for node in (items_gone if keep_types else [field.node]) for below in walk(node)}
+                removed |= {id(below) for node in (items_gone if keep_types else [field.node]) for below in walk(node)}
         except InputError as error:
             problems += (field.node.problem(item.message, item.hint) for item in error.problems)  # in kpt's own words
     refuse(problems)
@@ -173,8 +173,8 @@ def _item_lines(node: Node) -> list[str]:
     if isinstance(node, Scalar) and node.style in "|>":
         return [double_quoted(node.value)]
     column = node.start - node.source.line_start(node.start)
-    first, *others = re.split(r"\r\n?|\n", node.lexeme.rstrip("\r\n"))
-    return [first, *(line[column:] if line.strip() else "" for line in others)]
+    first, *rest = re.split(r"\r\n?|\n", node.lexeme.rstrip("\r\n"))
+    return [first, *(line[column:] if line.strip() else "" for line in rest)]
 
 
 def config_text(node: Node) -> str:

@@ -19,8 +19,8 @@ def derive(fields: Iterable[Tagged], values: Mapping[str, str] | None = None) ->
     One of ``values`` goes first, then that of the first field that has one. A pattern that its field does not
     match says nothing, and is not counted. Text becomes a better type where a later field has one.
     """
-    given = (_given(*pair) for pair in (values or {}).items())
-    by_key = {(setter.name, setter.is_list): (setter, 0) for setter in given}
+    setters = (_given(*pair) for pair in (values or {}).items())
+    by_key = {(setter.name, setter.is_list): (setter, 0) for setter in setters}
     for setter in (setter for field in fields for setter in _of_field(field)):
         key = (setter.name, setter.is_list)
         old, count = by_key.get(key, (setter, 0))

@@ -61,14 +61,14 @@ class Pattern:
         return {}
 
     def _match(self, line: str) -> list[str] | None:
-        first, *others = self._literals
+        first, *rest = self._literals
         start = line.find(first)
         if start < 0:
             return None
         start += len(first)
         limit = len(line)
         places: list[tuple[int, int]] = []
-        for literal in reversed(others):  # the last place of each literal leaves most to the names before it
+        for literal in reversed(rest):  # the last place of each literal leaves most to the names before it
             limit = line.rfind(literal, start, limit)
             if limit < 0:
                 return None

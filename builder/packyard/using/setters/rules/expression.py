@@ -96,10 +96,10 @@ def evaluate(text: str, types: Mapping[str, str], values: Mapping[str, object]) 
     for name, value in values.items():
         if isinstance(value, str | list) and len(str(value)) > _LONGEST_VALUE:
             raise AnswerError(f"{name} is longer than {_LONGEST_VALUE} characters")
-    given = {name: value for name, value in values.items() if value is not None}
+    data = {name: value for name, value in values.items() if value is not None}
     has = {_has(name): value not in (None, "", []) for name, value in values.items()}
     try:
-        answer = _compile(text, tuple(types.items())).eval(data={**given, **has})
+        answer = _compile(text, tuple(types.items())).eval(data={**data, **has})
     except RuntimeError as error:  # a text that is no Unicode
         raise AnswerError(str(error)) from error
     if answer.type().name() != "ERROR":

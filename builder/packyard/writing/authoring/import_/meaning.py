@@ -23,7 +23,7 @@ from packyard.using.setters.krmfile import Krmfile
 from packyard.using.setters.refusal import faults_of_keywords
 from packyard.writing.authoring.definition import entries
 from packyard.writing.authoring.import_.note import DOUBTFUL, LOST, Note
-from packyard.writing.source import reached_definitions
+from packyard.writing.source import closure
 from packyard.writing.source.words import MARKER, named
 
 #: What package.yaml gives each package a value of, unless it says another.
@@ -39,7 +39,7 @@ _REQUIRED = '`value: ""`, `required: true` and an `example`'
 def krmfile(definitions: Iterable[Definition]) -> bytes:
     """Write definitions: setters, then what follows from them."""
     ordered = sorted(definitions, key=lambda definition: (isinstance(definition, Substitution), definition.name))
-    return reached_definitions.write("", {"": {definition.name: text(definition) for definition in ordered}})
+    return closure.write("", {"": {definition.name: text(definition) for definition in ordered}})
 
 
 def text(definition: Definition) -> str:

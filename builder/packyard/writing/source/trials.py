@@ -15,7 +15,7 @@ from collections.abc import Iterable, Iterator
 from packyard.core.errors import InputError, Problem
 from packyard.core.files.paths import WORKSPACE
 from packyard.core.kubernetes import kustomization
-from packyard.writing.source import compose, package, parts, reached_rules
+from packyard.writing.source import compose, package, parts, use_case_rules
 from packyard.writing.source.compose import ComposedPackage
 from packyard.writing.source.package import Package, SetterValue, UseCase
 from packyard.writing.source.workspace import BASE, FOLDERS, PROGRAMS, STORAGE, Workspace, is_own
@@ -117,5 +117,5 @@ def _package(here: Workspace, use_case: UseCase) -> Package:
         file=here.sources.shown(WORKSPACE),
         model={},
         use_cases=(use_case,),
-        lent=tuple(reached_rules.krmfiles(here)),
+        lent=tuple(use_case_rules.krmfiles(here)),
     )

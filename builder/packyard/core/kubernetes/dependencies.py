@@ -34,7 +34,7 @@ ALWAYS_THERE = {
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Held:
+class Dependency:
     """A reference to an object of the pod's namespace; one that is ``optional`` may lack the object or a key."""
 
     kind: str
@@ -43,13 +43,13 @@ class Held:
     is_optional: bool = False
 
 
-def find(pod: Pod[Object]) -> Iterator[Held]:
+def find(pod: Pod[Object]) -> Iterator[Dependency]:
     """Yield what a pod refers to, in its own fields and in the volumes that a mapping above it lists."""
     for part in (pod.spec, *pod.volumes):
         yield from of(part)
 
 
-def of(value: object) -> Iterator[Held]:
+def of(value: object) -> Iterator[Dependency]:
     """Yield what a part of a pod refers to."""
     if isinstance(value, list):
         for item in value:
@@ -58,7 +58,7 @@ def of(value: object) -> Iterator[Held]:
         if field in HOLDERS and isinstance(member, Mapping):
             kind, names = HOLDERS[field]
             keys = [member.get("key"), *(item.get("key") for item in mappings(member.get("items")))]
-            yield Held(
+            yield Dependency(
                 kind=kind,
                 name=next(filter(None, (text(member.get(name)) for name in names)), ""),
                 keys=tuple(filter(None, map(text, keys))),

@@ -26,7 +26,7 @@ _FOLLOWS = "# What follows from them. Nothing to set from here on."
 
 
 @dataclass(frozen=True, slots=True)
-class Reached:
+class Reach:
     """Definitions with the values that are shipped; ``sections`` have their texts below the comments above them."""
 
     definitions: Definitions
@@ -47,7 +47,7 @@ def write(head: str, sections: Mapping[str, Mapping[str, str]], rules: Sequence[
     return "".join(f"{line}\n" for line in lines if line).encode()
 
 
-def reach(words: Words, files: Mapping[str, bytes]) -> Reached:
+def reach(words: Words, files: Mapping[str, bytes]) -> Reach:
     """Find what the comments of files reach, and write it."""
     meanings: dict[str, Setter | Substitution] = {}
     texts = (Source(path, data.decode()) for path, data in files.items() if comments.is_marked(data))
@@ -71,7 +71,7 @@ def reach(words: Words, files: Mapping[str, bytes]) -> Reached:
     follows = {name: meaning for name in ordered if isinstance(meaning := meanings[name], Substitution)}
     sections[_FOLLOWS] = {name: _substitution(words, name, meaning.pattern) for name, meaning in follows.items()}
     data = write("", sections)
-    return Reached(parse_krmfile(Source(KRMFILE, data.decode()), words.memo).definitions, sections)
+    return Reach(parse_krmfile(Source(KRMFILE, data.decode()), words.memo).definitions, sections)
 
 
 def _review(words: Words, name: str, setter: Setter) -> Iterator[Problem]:
