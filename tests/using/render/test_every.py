@@ -40,16 +40,6 @@ def test_a_rendered_file_is_what_render_prints_once_the_values_are_set(package: 
     assert tiny.done("render", use_case, "--built-in") == as_if
 
 
-def test_where_one_lacks_a_value_nothing_is_written_and_the_way_without_it_is_told(
-    package: Path, tmp_path: Path
-) -> None:
-    said = tiny.refused("render", package, "--built-in", "--to", tmp_path / "out")
-    way = said.splitlines()[-1].rpartition("packyard render ")[2].rstrip(")")
-    assert (said.count("error: nothing was written ("), (tmp_path / "out").exists()) == (1, False)
-    tiny.done("render", *way.split(), "PVC_NAME=workdisk")
-    assert "workdisk" in (tmp_path / "out/all.yaml").read_text()
-
-
 def test_what_a_use_case_builds_on_is_no_use_case_of_its_own(package: Path) -> None:
     tiny.write(package / ".hidden/kustomization.yaml", "resources: []\n")
     for path in ("base", "base/deeper", "options/more"):

@@ -10,14 +10,11 @@ Nothing in the working directory is changed.
 """
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from pathlib import Path
-from shlex import join
 
 from packyard.cli import declare, output, packages
 from packyard.cli.rows import Rows
-from packyard.core.bundle import address
-from packyard.core.errors import InputError, Problem
 from packyard.core.yaml.node import Source
 from packyard.using.render import every
 from packyard.using.render.render import render
@@ -44,28 +41,15 @@ def run(arguments: declare.Arguments) -> None:
         flags = ["--built-in"] * arguments.built_in + ([f"--to={arguments.to}"] if arguments.to else [])
         typed = use_case.command("render", *flags)
         with every.with_values(directory, use_case.values, typed, enabling=use_case.options) as source:
+            command = typed if use_case.is_fetched else ""
             if arguments.to:
-                written = every.write(_all(use_case, source, flags, path), Path(arguments.to))
+                written = every.write(every.render_all(source, path=path, command=command), Path(arguments.to))
             else:
-                rendered = render(source, path=path, command=typed if use_case.is_fetched else "")
+                rendered = render(source, path=path, command=command)
     if arguments.to:
         ALL.show([(file,) for file in written], arguments.output)
     elif ROWS.show(_objects(rendered), arguments.output):
         output.data(rendered)
-
-
-def _all(use_case: packages.UseCase, source: Path, flags: Sequence[str], path: str) -> dict[str, bytes]:
-    """Render all use cases; where that cannot be, say how to do without some."""
-    command = use_case.command("render", *flags) if use_case.is_fetched else ""
-    try:
-        return every.render_all(source, path=path, command=command)
-    except InputError as error:
-        first, *others = every.find(source)
-        if not others:
-            raise
-        alone = f"packyard render {address.typed(source / first)} {join([*flags, *use_case.flags])}"
-        hint = f"for what you need alone, name its use case: {alone}"
-        raise type(error)(*error.problems, Problem("nothing was written", hint=hint)) from error
 
 
 def _objects(rendered: bytes) -> Iterator[object]:

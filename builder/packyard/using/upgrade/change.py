@@ -16,7 +16,6 @@ from packyard.core.yaml.strict import read_plain
 PARTS = {"Component": ("option", "overlay"), "Kustomization": ("use case", "base")}
 _PART_WORDS = tuple(word for words in PARTS.values() for word in words)
 _WORDS = {"setter": "parameter"}  # of users
-_ANY = "Any"  # what patches of options call the kind of what they change
 _LONGEST = 80  # characters of a value
 
 
@@ -72,11 +71,10 @@ def summary_of(changes: Sequence[Change]) -> list[str]:
             continue
         of_kind = what in ("field", "object")
         names = dict.fromkeys(change.name.partition(" ")[0] if of_kind else change.name for change in alike)
-        names.pop(_ANY, None)
+        names.pop("Any", None)  # as patches of options call the kind of what they change
+        how += f": {', '.join(names)}" if names else ""
         noun = _WORDS.get(what, what)
-        counted = f"{mark}{len(alike)} {noun}{'s' * (len(alike) > 1)} {how}" + (
-            f": {', '.join(names)}" if names else ""
-        )
+        counted = f"{mark}{len(alike)} {noun}{'s' * (len(alike) > 1)} {how}"
         listed.append(counted + (f" ({note})" if note else ""))
     return listed
 

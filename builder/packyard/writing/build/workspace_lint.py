@@ -100,15 +100,11 @@ def _unknown(here: Workspace) -> Iterator[Finding]:
 def refuse(here: Workspace, linted: Sequence[Linted]) -> list[Finding]:
     """Raise all errors of packages, or return the warnings."""
     findings = judge(here, linted)
-    if problems := errors(findings):
+    errors = [item for item in findings if item.severity == "error"]
+    problems = [item.problem if item.rule == "does-not-compose" else item.named for item in errors]
+    if problems:
         raise InputError(*problems)
     return findings
-
-
-def errors(findings: Iterable[Finding]) -> list[Problem]:
-    """Return what keeps packages from being built."""
-    severe = (item for item in findings if item.severity == "error")
-    return [item.problem if item.rule == "does-not-compose" else item.named for item in severe]
 
 
 def _once(findings: Iterable[Finding]) -> Iterable[Finding]:

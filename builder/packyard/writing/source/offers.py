@@ -41,17 +41,13 @@ class Offered:
     operators: tuple[str, ...] = ()
 
 
-def find(workspace: Workspace, tell: Callable[[str], None]) -> list[Offered]:
-    """Return all parts: bases first, each kind sorted by name; what is wrong with one that cannot be read is told."""
-    offered = []
-    for kind, above in FOLDERS.items():
-        for name in workspace.part_dirs(above):
-            try:
-                offered.append(_describe(workspace, kind, name))
-            except InputError as error:
-                for problem in error.problems:
-                    tell(str(problem))
-    return offered
+def find(workspace: Workspace, tell: Callable[[str], None]) -> Iterator[Offered]:
+    """Yield all parts: bases first, each kind sorted by name; what is wrong with one that cannot be read is told."""
+    for kind, name in ((kind, name) for kind, above in FOLDERS.items() for name in workspace.part_dirs(above)):
+        try:
+            yield _describe(workspace, kind, name)
+        except InputError as error:
+            tell(str(error))
 
 
 def _describe(workspace: Workspace, kind: str, name: str) -> Offered:

@@ -60,10 +60,8 @@ _KEPT: Mapping[str, _Known] = {
 }
 
 
-_INNER = (
-    "overlays that are no use cases, as others build on them",
-    "for what is deployed itself, add a kustomization beside the use cases that has it in resources, and import again",
-)
+_INNER = "overlays that are no use cases, as others build on them"
+_BESIDE = "for one to deploy, add a kustomization beside the use cases that has it in resources, and import again"
 
 
 class _BeyondPartError(Exception):
@@ -147,7 +145,7 @@ class Upstream:
 
     def left(self) -> Iterator[Note]:
         """Find overlays that are no use cases, and files that are in none nor in what one builds on; of a folder it."""
-        yield from (Note(DOUBTFUL, *_INNER, (f"/{folder}",)) for folder in self._overlays)
+        yield from (Note(DOUBTFUL, _INNER, _BESIDE, (f"/{folder}",)) for folder in self._overlays)
         read = {*self.sources.inputs, *self._named()}
         above = {folder for path in read for folder in map(str, PurePosixPath(path).parents)}
         todo = "write fragments of the README from what it said, or put it below files/ of the package"
