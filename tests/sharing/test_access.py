@@ -180,7 +180,7 @@ def test_a_signed_channel_is_changed_by_its_own_keys_alone(store: DirectoryStore
                 act()
     assert store.get(INDEX) == before
     publish(store, [bundle("gpt")], by=Publisher(key=OTHER, trusted=Trust.of(KEY.public, OTHER.public)))
-    assert access.read(store).others == (OTHER.public.id,)
+    assert access.read(store).claimants == (OTHER.public.id,)
 
 
 def test_publish_lists_nothing_beside_which_somebody_put_other_provenance(store: DirectoryStore) -> None:

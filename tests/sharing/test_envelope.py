@@ -41,10 +41,10 @@ def _signature(key: SigningKey, signed: bytes) -> list[Any]:
 
 def test_says_who_signed_and_signs_what_the_specification_of_dsse_says_by_the_same_bytes() -> None:
     opened = _open(SIGNED, Trust.of(KEY.public, OTHER.public))
-    assert (opened.payload, opened.signers, opened.others) == (PAYLOAD, (KEY.public.id,), ())
+    assert (opened.payload, opened.signers, opened.claimants) == (PAYLOAD, (KEY.public.id,), ())
     assert envelope.signed_bytes("é".encode()) == "DSSEv1 28 application/vnd.in-toto+json 2 é".encode()
     assert envelope.sign(PAYLOAD, KEY) == SIGNED
-    assert _open(SIGNED, Trust.of(OTHER.public).optional()).others == (KEY.public.id,)
+    assert _open(SIGNED, Trust.of(OTHER.public).optional()).claimants == (KEY.public.id,)
 
 
 _SIGNED = envelope.signed_bytes(PAYLOAD)

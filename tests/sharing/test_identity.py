@@ -58,7 +58,7 @@ def test_a_channel_signed_by_an_identity_is_read_by_who_trusts_it_and_by_nobody_
         ):
             with pytest.raises(IntegrityError, match="names a Sigstore identity as its signer, and you trust"):
                 access.read(store, Trust.of(stranger))
-    assert access.read(store).others == ("a Sigstore identity",)
+    assert access.read(store).claimants == ("a Sigstore identity",)
 
 
 def test_who_has_no_token_of_the_issuer_signs_nothing(

@@ -176,7 +176,7 @@ NAMED = Trust.of(replace(KEY.public, name="release"))
 
 def test_says_what_a_trusted_signature_proves() -> None:
     proof = with_sbom(verify(BERT, SIGNED, NAMED, what="x"), SBOM, what="x")
-    assert (proof.signers, proof.vouching, proof.others, proof.has_sbom) == (*[(KEY.public.id,)] * 2, (), True)
+    assert (proof.signers, proof.vouching, proof.claimants, proof.has_sbom) == (*[(KEY.public.id,)] * 2, (), True)
     assert list(proof.describe()) == [
         "bert 1.0: its files are intact",
         f"signed by release ({SHORT}), which you trust",

@@ -143,7 +143,7 @@ def signed(address: str, index: Index) -> Sequence[str]:
     """Return lines that say who signed an index, as far as the user can tell."""
     if not index.channel:
         return ["a registry has no index: each version is signed by itself, or not"]
-    return preferences.trust(address).signed(index.signers, index.others)
+    return preferences.trust(address).signed(index.signers, index.claimants)
 
 
 def fetching(address: str) -> Fetching:

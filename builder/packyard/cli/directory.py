@@ -26,6 +26,7 @@ otherwise the working directory."""
 
 #: Returns the names that may come first instead of DIR.
 Names = Callable[[Path], Collection[str]]
+Values = Mapping[str, Sequence[str]]
 
 _HERE = Path()
 KRMFILES = ("Krmfile", "Kptfile")
@@ -180,9 +181,7 @@ def _known(names: Names | None, directory: Path = _HERE) -> Collection[str]:
         return ()
 
 
-def with_files(
-    typed: Mapping[str, Sequence[str]], files: Iterable[str], directory: Path
-) -> tuple[dict[str, Sequence[str]], list[str]]:
+def with_files(typed: Mapping[str, Sequence[str]], files: Iterable[str], directory: Path) -> tuple[Values, list[str]]:
     """Return the values that words and files give setters, and the options that files enable.
 
     The value that is typed counts, then that of the last file; an empty one empties a setter. ``-`` is standard input,
@@ -195,6 +194,17 @@ def with_files(
         values |= parsed.by_name
         options += (name for name in parsed.options if name not in options)
     return {name: [] if texts == [""] else texts for name, texts in {**values, **typed}.items()}, options
+
+
+def without_idle(values: Values, directory: Path, options: Collection[str]) -> Values:
+    """Return the values, but for those of files that only options have which are not enabled; say so of each."""
+    from packyard.cli import output
+    from packyard.using.options import option_setters
+
+    idle = dict(option_setters.idle(directory, values, options))
+    for sentence in idle.values():
+        output.note(sentence)
+    return {name: texts for name, texts in values.items() if name not in idle}
 
 
 def _values_file(file: str, directory: Path) -> ValuesFile:

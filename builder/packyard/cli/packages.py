@@ -87,7 +87,7 @@ def opened(arguments: declare.Arguments, verb: str, *, all_by: str = "") -> Iter
             name=name,
             words=words,
             flags=_flags(arguments),
-            values=values,
+            values=directories.without_idle(values, directory, options) if arguments.values else values,
             options=options,
             is_fetched=place is None,
         )

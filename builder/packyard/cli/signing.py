@@ -42,8 +42,8 @@ def key(name: str | None = None) -> Signing | None:
     names = [name] if name else ring.signing_names()
     if len(names) > 1:
         raise UsageError(f"you have several keys; choose one by --key: {', '.join(names)}")
-    if names and not name:
-        output.note(f"signing with {names[0]}, your only key")
+    if names:
+        output.note(f"signing with {names[0]}{', your only key' * (not name)}")
     return ring.signing(names[0], passphrase) if names else None
 
 

@@ -135,7 +135,7 @@ def set_values(
                 before = read_changed(tree, place.path, after, place.where)
                 edited = _edited(before, switched)
                 setters = PackageSetters(before.with_files(edited))
-                known |= setters.names
+                known |= _names(setters, place, None)
                 shipped = _shipped(real) if unset or keep else {}
                 names = _names(setters, place, shipped if keep else None)
                 here = assignment.among(names) if recursive or beside or keep else assignment

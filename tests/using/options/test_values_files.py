@@ -134,3 +134,44 @@ def test_a_file_that_is_not_here_is_refused_with_those_that_the_package_has(
     (mlops.parents[1] / "presets").rename(mlops.parent / "elsewhere")
     (mlops.parents[1] / "presets").symlink_to(mlops.parent / "elsewhere")
     refused(mlops, "set", "multi-node/claim", "-f", "presets/large.yaml")
+
+
+def test_a_value_of_an_option_that_is_not_enabled_is_passed_over_by_all_that_read_the_file(mlops: Path) -> None:
+    site("options: [queue]\nPVC_NAME: team-data\nS3_BUCKET: b-1\nQUEUE_NAME: team-a\n", mlops)
+    tiny.replace(mlops / "options/Krmfile", 'name: S3_BUCKET, value: ""', 'name: S3_BUCKET, value: "example.com"')
+    note = "S3_BUCKET is a parameter of the option 'dataset-bucket', which is not enabled: passed over"
+    note += " (IMAGE stays example.com/train:1)\n"
+    file = f"{mlops.parents[2]}/site.yaml"
+    for verb in ("render", "diff multi-node/claim"):
+        process = inside(*verb.split(), "single-node/claim", "-f", file, cwd=mlops)
+        assert (process.returncode, note in process.stderr) == (0, True), process.stderr
+    tiny.done("set", "single-node/claim", "PVC_NAME=mine", cwd=mlops)
+    _, err = apply(mlops, "single-node/claim", "--keep")
+    assert err.startswith(f"{note}set already: PVC_NAME\n")
+    assert note in apply(mlops, "single-node/claim")[1]
+    refused(mlops, "set", "single-node/claim", "S3_BUCKET=b-1", "-f", file)
+    site("options: [queue]\nS3_BUKCET: b-1\n", mlops)
+    assert "site.yaml:2: parameter 'S3_BUKCET' is" in apply(mlops, "single-node/claim", code=1)[1]
+    site("options: [dataset-bucket]\nS3_BUCKET: b-1\n", mlops)
+    assert "passed over" not in apply(mlops, "single-node/claim")[1]
+
+
+def test_what_a_use_case_and_an_option_have_is_told_once_behind_what_was_set(mlops: Path) -> None:
+    for file in ("options/Krmfile", "options/queue/queue.yaml"):
+        tiny.write(mlops / file, (mlops / file).read_text().replace("QUEUE_NAME", "RUN_NAME"))
+    site("RUN_NAME: r\n", mlops)
+    _, err = apply(mlops, ".", "-R")
+    assert err == "RUN_NAME is set in 2 packages, and for the option 'queue', which no use case here has enabled\n"
+
+
+def test_names_behind_unset_are_told_how_to_be_given(mlops: Path) -> None:
+    for names in (["RUN_NAME"], ["RUN_NAME", "IMAGE"]):
+        typed = " ".join(f"--unset {name}" for name in ("PVC_NAME", *names))
+        err = inside("set", "single-node/claim", "--unset", "PVC_NAME", *names, cwd=mlops).stderr
+        assert f"--unset takes one name; type packyard set single-node/claim {typed}" in err
+
+
+def test_a_name_whose_words_one_setter_has_is_told_with_its_option(mlops: Path) -> None:
+    tiny.replace(mlops / "options/Krmfile", "What S3_BUCKET is.", "Name of the bucket with data.")
+    err = refused(mlops, "set", "single-node/claim", "DATA_BUCKET=b")
+    assert "(did you mean 'S3_BUCKET' of the option 'dataset-bucket'?)" in err

@@ -44,7 +44,7 @@ def run(arguments: declare.Arguments) -> None:
         output.data(listed(pods.values()))
         return
     ways = [(place, _ways(client, name, place, pods.get(place.path))) for place in places]
-    if ROWS.show([(name, place.path, place.held, " && ".join(way)) for place, way in ways], arguments.output):
+    if ROWS.show([(name, place.path, place.location, " && ".join(way)) for place, way in ways], arguments.output):
         for place, way in ways:
             output.line(str(place))
             for command in way:

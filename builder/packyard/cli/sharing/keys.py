@@ -118,8 +118,8 @@ def _check_signed(channel: str, trusted: Trust, keys: str) -> None:
         signed = provenance.check(provenance.get(store, entry), entry, wanted, what=str(entry))[1]
     if not signed.signers:
         signer, hint = "nobody signed it", "its publisher signs it by publishing with --key NAME"
-        if signed.others:
-            signer, hint = f"it names {trusted.name(signed.others[0])} as its signer", trusted.take(signed.others[0])
+        if claimants := signed.claimants:
+            signer, hint = f"it names {trusted.name(claimants[0])} as its signer", trusted.take(claimants[0])
         raise InputError(Problem(f"is not signed by {keys}: {signer}", file=trusted.channel, hint=hint))
 
 

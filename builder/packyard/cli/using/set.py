@@ -60,13 +60,17 @@ def main(words: Sequence[str]) -> None:
     else:
         for change in outcome.changes:
             _tell(change, f"{change.place}: " if len(outcome.changes) > 1 else "")
+    if parsed.switches["recurse-subpackages"]:
+        _tell_idle(directory, outcome.changes)
 
 
 def _set(directory: Path, words: list[str], parsed: Flags) -> Outcome:
     """Set and unset what the command line says, and enable the options of values files."""
-    typed, files = _values(directory, words), parsed.values.get("values", ())
-    values, options = directories.with_files(typed, files, directory)
-    unset = parsed.values.get("unset", [])
+    unset, files = parsed.values.get("unset", []), parsed.values.get("values", ())
+    is_name = unset and words and "=" not in words[0]
+    if is_name and (len(words) == 1 or {*words} <= directories.setters(directory).keys()):
+        raise _usage(directory, "--unset takes one name", " ".join(f"--unset {name}" for name in (*unset, *words)))
+    values, options = directories.with_files(_values(directory, words), files, directory)
     if not values and not unset and not options:
         raise _usage(directory, f"nothing to set, and packyard setters {_typed(directory)} lists the names")
     if both := [name for name in unset if name in values]:
@@ -77,6 +81,8 @@ def _set(directory: Path, words: list[str], parsed: Flags) -> Outcome:
 
         flags = (f"--{name}={value}" for name in ("unset", "values") for value in parsed.values.get(name, ()))
         directory = usecases.chosen(directory, "set", (*words, *flags), all_by="-R")
+    if files:
+        values = directories.without_idle(values, directory, options)
     if parsed.switches["dry-run"]:
         state.tell_pending(directory)
     outcome = set_values(
@@ -92,7 +98,6 @@ def _set(directory: Path, words: list[str], parsed: Flags) -> Outcome:
     )
     if parsed.switches["recurse-subpackages"]:
         _tell_lost(directory)
-        _tell_idle(directory, outcome.changes)
     for misfit in outcome.misfits:
         output.note(misfit)
     for unsure in outcome.unsure:
@@ -123,9 +128,13 @@ def _tell_idle(directory: Path, changes: Sequence[Change]) -> None:
 
     names = (name for change in changes if Path(change.place).name == folder.OPTIONS for name in change.plan.counts)
     for name in dict.fromkeys(names):
-        problems = [option_setters.switched_off(Path(use_case), name) for use_case in folder.use_cases(directory)]
-        if problem := problems[0] if problems and all(problems) else None:
-            output.note(f"{problem.message}{', nor has another use case here' * (len(problems) > 1)}: {problem.hint}")
+        off = [option_setters.disabled(Path(use_case), name) for use_case in folder.use_cases(directory)]
+        if off and all(off):
+            reached = sum(name in change.plan.counts for change in changes) - 1
+            where = f"in {output.counted(reached, 'package')}, and " if reached else ""
+            enable = f" (packyard enable USECASE {off[0][0].name})" * (not reached)
+            which = f"{option_setters.listed(off[0])}, which no use case here has enabled"
+            output.note(f"{name} is set {where}for {which}{enable}")
 
 
 def _has_setters(directory: Path) -> bool:

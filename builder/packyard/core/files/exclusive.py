@@ -19,7 +19,7 @@ _SILENCE, _PATIENCE = 1, 5
 
 
 @contextmanager
-def held(root: str, tell: Callable[[str], object] = lambda _: None) -> Iterator[None]:
+def lock(root: str, tell: Callable[[str], object] = lambda _: None) -> Iterator[None]:
     """Lock a real folder for one writer; say so where another one has it for long, and wait for that."""
     handles: list[int] = []
     try:

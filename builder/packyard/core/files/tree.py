@@ -90,7 +90,7 @@ class Tree:
         if not os.path.isdir(self.root_dir):
             raise InputError(Problem("is not a directory", file=os.fspath(self.root_dir)))
         self._log = log = log or StepLog.of_user()
-        with exclusive.held(self.root, log.tell):
+        with exclusive.lock(self.root, log.tell):
             for step in log.at(self.root, OPEN):
                 replace.settle(step, log.tell)
                 self._read.clear()

@@ -47,7 +47,7 @@ def names(is_file: Callable[[str], bool]) -> list[str]:
     return [name for name in NAMES if is_file(name)]
 
 
-def there(folder: str | os.PathLike[str]) -> list[str]:
+def on_disk(folder: str | os.PathLike[str]) -> list[str]:
     """Return the names of the kustomization files in a folder of the disk."""
     return names(lambda name: regular.is_file(f"{folder}/{name}"))
 

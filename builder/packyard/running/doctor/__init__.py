@@ -52,7 +52,7 @@ def examine(kubectl: Kubectl, rendered: Rendered) -> list[Finding]:
     objects, required = rendered.objects, rendered.required
     cluster = facts.read(kubectl, questions(objects, required))
     findings = judge(objects, cluster, required)
-    if not any(finding.severity == "error" for finding in findings) and not demand.there(objects, cluster):
+    if not any(finding.severity == "error" for finding in findings) and not demand.own_pods(objects, cluster):
         findings += admission.judge(objects, kubectl)
     return [replace(finding, fix=_located(finding.fix, kubectl)) for finding in findings]
 
@@ -88,7 +88,7 @@ def judge(objects: Sequence[Object], cluster: Facts, required: Sequence[Required
             "the namespace": _namespace(cluster),
             "kinds": kinds.served(objects, cluster, declared),
             "operators": kinds.operated(objects, cluster, declared),
-            "Secrets, ConfigMaps and accounts": references.there(objects, cluster, required),
+            "Secrets, ConfigMaps and accounts": references.judge(objects, cluster, required),
             "claims": claims.judge(objects, cluster),
             "quotas": quotas.have_room(objects, cluster),
             "nodes": nodes.take(objects, cluster),

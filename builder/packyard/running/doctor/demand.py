@@ -54,7 +54,7 @@ def moments(sets: Sequence[PodSet]) -> list[list[PodSet]]:
     return [[*lasting, pods] for pods in sets if pods.is_step] or ([lasting] if lasting else [])
 
 
-def there(objects: Sequence[Object], facts: Facts) -> list[Object]:
+def own_pods(objects: Sequence[Object], facts: Facts) -> list[Object]:
     """Return the pods of the run that is there already, which the same objects do not have a second time."""
     name = runs.name_of(objects, "")
     return [item for item in facts.objects.get("Pod", ()) if labels_of(item).get(runs.LABEL) == name]

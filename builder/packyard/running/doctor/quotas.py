@@ -31,7 +31,7 @@ def have_room(objects: Sequence[Object], facts: Facts) -> Iterator[Finding]:
     """Find room in each quota for all pods together."""
     moments = demand.moments(demand.find(objects))
     needs = reduce(or_, map(_together, moments), Amounts())
-    for quota in [] if demand.there(objects, facts) else facts.all(_KIND):
+    for quota in [] if demand.own_pods(objects, facts) else facts.all(_KIND):
         about, spec = f"{_KIND} {name_of(quota)}", mapping(quota.get("spec"))
         if spec.get("scopes") or spec.get("scopeSelector"):
             continue

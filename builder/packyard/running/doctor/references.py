@@ -29,7 +29,7 @@ def ask(objects: Sequence[Object], required: Sequence[Required]) -> Questions:
     return Questions(named=frozenset((*_held(objects, required), *_accounts(objects), *_pulling(objects))))
 
 
-def there(objects: Sequence[Object], facts: Facts, required: Sequence[Required]) -> Iterator[Finding]:
+def judge(objects: Sequence[Object], facts: Facts, required: Sequence[Required]) -> Iterator[Finding]:
     """Find Secrets and ConfigMaps, with the keys that pods need or authors name, accounts, and pull secrets."""
     for (kind, name), keys in sorted(_held(objects, required).items()):
         item = facts.find(kind, name)

@@ -40,7 +40,7 @@ class Place:
     volume: Mapping[str, Any]
 
     @property
-    def held(self) -> str:
+    def location(self) -> str:
         """What holds it, for people: ``ann/mnist/output on claim disk``; empty where nothing says it."""
         if not self.volume:
             return ""
@@ -61,7 +61,7 @@ class Place:
     def __str__(self) -> str:
         if "://" in self.path:  # a bucket, which no pod mounts
             return self.path
-        return f"{self.path} in the pods" + (f", {self.held}" if self.held else "")
+        return f"{self.path} in the pods" + (f", {self.location}" if self.location else "")
 
 
 def places(objects: Sequence[Object]) -> list[Place]:

@@ -31,14 +31,14 @@ class Proof:
     """A bundle whose files all have the digests of its packyard.json, and what else is proved about it.
 
     ``signers`` are the trusted keys that signed its provenance, ``listed_by`` those that signed the index of a channel
-    that lists it, which has the number ``index``; ``others`` are the ids of keys that are said to have. ``listed`` says
-    whether a channel lists it, and ``trusted`` whom the user trusts there.
+    that lists it, which has the number ``index``; ``claimants`` are the ids of keys that are said to have. ``listed``
+    says whether a channel lists it, and ``trusted`` whom the user trusts there.
     """
 
     bundle: IndexEntry
     provenance: Provenance | None = None
     signers: tuple[str, ...] = ()
-    others: tuple[str, ...] = ()
+    claimants: tuple[str, ...] = ()
     listed_by: tuple[str, ...] = ()
     listed: bool = False
     has_sbom: bool = False
@@ -53,7 +53,7 @@ class Proof:
     @property
     def signed(self) -> Sequence[str]:
         """Lines that say who signed it, as far as the user can tell."""
-        return self.trusted.signed(self.vouching, self.others)
+        return self.trusted.signed(self.vouching, self.claimants)
 
     def describe(self) -> Iterator[str]:
         """Yield lines that say what was proved, and what could not be."""
@@ -185,13 +185,13 @@ def verify(bundle: IndexEntry, data: bytes | None, trusted: Trust, *, what: str,
     ``index``, which was read with the same trust, is the one in which the caller found this very file. Where the user
     trusts a key, one must have signed the index or the provenance.
     """
-    listed_by, others = (index.signers, index.others) if index else ((), ())
+    listed_by, claimants = (index.signers, index.claimants) if index else ((), ())
     statement, signed = provenance.check(data, bundle, trusted.optional() if listed_by else trusted, what=what)
     return Proof(
         bundle=bundle,
         provenance=statement,
         signers=signed.signers,
-        others=signed.others or others,
+        claimants=signed.claimants or claimants,
         listed_by=listed_by,
         listed=index is not None,
         trusted=trusted,

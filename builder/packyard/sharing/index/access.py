@@ -176,8 +176,8 @@ class Publisher:
             hint = "sign with the key of the channel, by --key NAME or PACKYARD_SIGNING_KEY"
             raise InputError(Problem("its index is signed, and you have no key", file=store.address, hint=hint))
         if index.is_signed and not index.signers:
-            name, own = self.trusted.name(index.others[0]), self.trusted.key(self.key.public.id if self.key else "")
-            hint = self.trusted.take(index.others[0], f" {own.name if own else 'YOURS'}")
+            name, own = self.trusted.name(index.claimants[0]), self.trusted.key(self.key.public.id if self.key else "")
+            hint = self.trusted.take(index.claimants[0], f" {own.name if own else 'YOURS'}")
             problem = f"its index names {name} as its signer, which you do not trust: your key would sign all of it"
             raise IntegrityError(Problem(problem, file=store.address, hint=hint))
         if index.number and self.key and not (index.is_signed or self.is_repairing or as_registry(store)):
@@ -213,8 +213,8 @@ class Publisher:
                     self.tell(f"{store.address}: {once}")
                 self._tell_unsigned()
                 return after.written()
-            is_same = after == before and not after.files
-            if before.number and is_same and (not self.key or self.key.public.id in (*before.signers, *before.others)):
+            is_same = before.number and after == before and not after.files
+            if is_same and (not self.key or self.key.public.id in (*before.signers, *before.claimants)):
                 return before
             if not before.number:
                 writers = MANY if store.keeps_conditions() else ONE

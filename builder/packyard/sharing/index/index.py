@@ -82,7 +82,7 @@ def _check_id(channel: str) -> None:
 class Index:
     """What a channel lists. Below 256 packages there are no ``shards``, by their prefixes, but ``listed`` packages.
 
-    ``data`` is the file that was read, ``signers`` and ``others`` say who signed it (`Opened`). ``files`` are the
+    ``data`` is the file that was read, ``signers`` and ``claimants`` say who signed it (`Opened`). ``files`` are the
     new shards and records, which are written before the index that names them.
     """
 
@@ -96,7 +96,7 @@ class Index:
     store: Store | None = field(default=None, compare=False)
     data: bytes = field(default=b"", compare=False)
     signers: tuple[str, ...] = field(default=(), compare=False)
-    others: tuple[str, ...] = field(default=(), compare=False)
+    claimants: tuple[str, ...] = field(default=(), compare=False)
     files: Mapping[str, bytes] = field(default_factory=dict, compare=False)
     _parts: dict[str, Mapping[str, Summary]] = field(default_factory=dict, compare=False)
     _records: dict[str, Package] = field(default_factory=dict, compare=False)
@@ -108,7 +108,7 @@ class Index:
         content = envelope.open(data, trusted, file=file)
         payload = record.parse_any(content.payload, _predicate, file=file) if content.is_signed else content.payload
         index = record.parse(payload, cls._read, kind=_KIND, file=file)
-        return replace(index, store=store, data=data, signers=content.signers, others=content.others)
+        return replace(index, store=store, data=data, signers=content.signers, claimants=content.claimants)
 
     @classmethod
     def _read(cls, fields: Record) -> "Index":
@@ -128,7 +128,7 @@ class Index:
     @property
     def is_signed(self) -> bool:
         """Whether anybody signed it."""
-        return bool(self.signers or self.others)
+        return bool(self.signers or self.claimants)
 
     # Reading.
 

@@ -30,16 +30,16 @@ PAYLOAD_TYPE = "application/vnd.in-toto+json"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Opened:
-    """A statement; ``signers`` are those trusted who signed it, ``others`` the ids of keys that are said to have."""
+    """A statement; ``signers`` are those trusted who signed it, ``claimants`` the ids of keys that are said to have."""
 
     payload: bytes
     signers: tuple[str, ...] = ()
-    others: tuple[str, ...] = ()
+    claimants: tuple[str, ...] = ()
 
     @property
     def is_signed(self) -> bool:
         """Whether anybody signed it."""
-        return bool(self.signers or self.others)
+        return bool(self.signers or self.claimants)
 
 
 def signed_bytes(payload: bytes) -> bytes:
@@ -72,7 +72,7 @@ def open(data: bytes, trusted: Trust, *, file: str) -> Opened:
     """
     opened = _opened(data, trusted, file) if is_bundle(data) else Opened(payload=data)
     if trusted.is_required and not opened.signers:
-        raise _refusal(opened.others, trusted, file)
+        raise _refusal(opened.claimants, trusted, file)
     return opened
 
 
@@ -82,10 +82,10 @@ def _opened(data: bytes, trusted: Trust, file: str) -> Opened:
         for identity in (signatory for signatory in trusted.signatories.values() if isinstance(signatory, Identity)):
             with suppress(IntegrityError):
                 return Opened(payload=check(data, identity, file=file), signers=(identity.id,))
-        return Opened(payload=payload, others=(IDENTITY,))
+        return Opened(payload=payload, claimants=(IDENTITY,))
     public = trusted.key(key)
     if public is None:
-        return Opened(payload=payload, others=(key,))
+        return Opened(payload=payload, claimants=(key,))
     if not public.has_signed(signed_bytes(payload), signature):
         raise IntegrityError(Problem(f"does not match the signature of {trusted.name(key)}: it was changed", file=file))
     return Opened(payload=payload, signers=(key,))
@@ -104,12 +104,12 @@ def _read(fields: Record) -> tuple[str | None, bytes, bytes]:
     return key, signed.take("payload", _encoded), signatures[0].take("sig", _encoded)
 
 
-def _refusal(others: Sequence[str], trusted: Trust, file: str) -> IntegrityError:
+def _refusal(claimants: Sequence[str], trusted: Trust, file: str) -> IntegrityError:
     """Say why the signature does not count."""
     names, let_go = " or ".join(map(trusted.name, trusted.signatories)), f"to require no signature: {trusted.let_go}"
-    if others:
-        problem = f"names {trusted.name(others[0])} as its signer, and you trust {names}"
-        hint = f"did its publisher change keys? {trusted.take(others[0])}; {let_go}"
+    if claimants:
+        problem = f"names {trusted.name(claimants[0])} as its signer, and you trust {names}"
+        hint = f"did its publisher change keys? {trusted.take(claimants[0])}; {let_go}"
         return IntegrityError(Problem(problem, file=file, hint=hint))
     problem = f"is not signed, and you require the signature of {names}"
     return IntegrityError(Problem(problem, file=file, hint=f"ask its publisher why; {let_go}"))

@@ -218,18 +218,18 @@ class Trust:
             return f"packyard keys trust {key.name}{beside} {channel}"
         return f"get the public key from its publisher, then: packyard keys trust FILE{beside} {channel}"
 
-    def signed(self, signers: Sequence[str], others: Sequence[str]) -> Sequence[str]:
+    def signed(self, signers: Sequence[str], claimants: Sequence[str]) -> Sequence[str]:
         """Return lines that say who signed, as far as the user can tell, and the command to go on with."""
         if signers and signers[0] in self.own:
             own = f"signed by your own key {self.name(signers[0])}"
             return [own, f"to refuse there what it did not sign: {self.take(signers[0])}"]
         if signers:
             return [f"signed by {', '.join(map(self.name, signers))}, which you trust"]
-        if not others:
+        if not claimants:
             return ["not signed: nobody can tell who published it"]
         return [
-            f"not verified: it names {self.name(others[0])} as its signer, which you do not trust",
-            self.take(others[0]),
+            f"not verified: it names {self.name(claimants[0])} as its signer, which you do not trust",
+            self.take(claimants[0]),
         ]
 
     def key(self, key_id: str) -> PublicKey | None:

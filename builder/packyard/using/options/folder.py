@@ -27,7 +27,7 @@ def use_cases(top: str | os.PathLike[str]) -> Iterator[str]:
 
 def has_options(directory: Path) -> bool:
     """Say whether a use case's kustomization may have options enabled, by a search before a parse."""
-    files = kustomization.there(directory)
+    files = kustomization.on_disk(directory)
     return bool(files) and f"{OPTIONS}/".encode() in regular.read(directory / files[0])
 
 

@@ -4,6 +4,7 @@ A value stands once in a package: it holds for every use case that has the optio
 """
 
 import os
+import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
@@ -17,6 +18,7 @@ from packyard.using.setters.definition import Setter
 from packyard.using.setters.krmfile import KRMFILE, Krmfile
 from packyard.using.setters.listing import ListedSetter, choices, list_setters, tagged
 from packyard.using.setters.packages import PackageFiles, all_below, find_packages, read_krmfile, read_package
+from packyard.using.setters.plan import Given
 
 
 class Beside(NamedTuple):
@@ -112,6 +114,8 @@ def elsewhere(directory: Path, problem: Problem) -> Problem:
     known = switched_off(directory, name) or shipped.replacement(directory, name) if name else None
     if not known and name and not problem.hint.startswith("did") and (having := _others(directory, name)):
         known = problem._replace(hint=f"{having} has it")
+    elif not known and (meant := _described(directory, name)):
+        known = problem._replace(hint=f"did you mean {meant}?")
     return known._replace(file=problem.file, line=problem.line) if known and problem.line else known or problem
 
 
@@ -125,17 +129,55 @@ def _others(directory: Path, name: str) -> str:
     return address.of(Path(os.path.normpath(top / having[0]))) if having else ""
 
 
+def _described(directory: Path, name: str) -> str:
+    """Return the setter, of the use case or of an option, whose name and description have every word of a name."""
+    words = {*name.casefold().split("_")}
+    setters = [("", setter) for setter in packages.own_setters(directory).values()]
+    for option in read_options(directory):
+        setters += ((f" of the option {option.name!r}", setter) for setter in option.setters.values())
+    texts = {f"{item.name!r}{where}": f"{item.name} {item.description}".casefold() for where, item in setters}
+    matching = [shown for shown, text in texts.items() if words <= {*re.split(r"[\W_]+", text)}]
+    return matching[0] if len(matching) == 1 < len(words) else ""
+
+
 def switched_off(directory: Path, name: str) -> Problem | None:
     """Say which option has a setter that the use case does not have, as the option is not enabled there."""
-    having = [option for option in read_options(directory) if name in option.setters]
-    if not having or any(option.is_enabled for option in having):
+    having = disabled(directory, name)
+    if not having:
         return None
     from packyard.core.bundle import address  # for errors
 
-    names = " and ".join(repr(option.name) for option in having)
-    message = f"{name} is a parameter of the option {names}, which {directory} has not enabled"
+    message = f"{name} is a parameter of {listed(having)}, which {directory} has not enabled"
     setter = having[0].setters[name]
     return setter.problem(message, f"packyard enable {address.typed(directory)} {having[0].name}")
+
+
+def disabled(directory: Path, name: str) -> list[OptionSetters]:
+    """Return the options that have a setter; none if the use case has one of them enabled."""
+    having = [option for option in read_options(directory) if name in option.setters]
+    return [] if any(option.is_enabled for option in having) else having
+
+
+def listed(options: Sequence[OptionSetters]) -> str:
+    """Name options in a sentence."""
+    return f"the option {' and '.join(repr(option.name) for option in options)}"
+
+
+def idle(directory: Path, values: Mapping[str, Sequence[str]], options: Collection[str]) -> Iterator[tuple[str, str]]:
+    """Yield the names of values files that only options have which are not enabled, nor going to be, and say so.
+
+    What is typed is none of these: it is refused. A value that begins as the option's does stays as it is.
+    """
+    given = {name for name, texts in values.items() if isinstance(texts, Given)}
+    having = [option for option in read_options(directory) if given & option.setters.keys()] if given else []
+    own = packages.own_setters(directory).values() if having else ()
+    for name in sorted(given - list_choices(directory).keys()) if having else ():
+        found = [option for option in having if name in option.setters]
+        if found and not {*options} & {option.name for option in found}:
+            start = f"{found[0].setters[name].value or ' '}/"
+            alike = (item for item in own if item.value.startswith(start) and item.name not in values)
+            stays = "".join(f" ({item.name} stays {item.value})" for item in alike)
+            yield name, f"{name} is a parameter of {listed(found)}, which is not enabled: passed over{stays}"
 
 
 def _read(options: Options, on: Collection[str]) -> Iterator[OptionSetters]:

@@ -86,7 +86,7 @@ class Options:
 
     def option_file(self, name: str) -> str:
         """Return the path of an option's kustomization, as it is shown."""
-        files = kustomization.there(f"{self.real}/{name}")
+        files = kustomization.on_disk(f"{self.real}/{name}")
         return os.path.join(self.shown, name, files[0] if files else kustomization.FILE)
 
     def option_data(self, name: str) -> bytes:
@@ -184,7 +184,7 @@ def package_of(directory: Path) -> str:
 
 
 def _holds(folder: str) -> bool:
-    return not all(os.path.islink(f"{folder}/{name}") for name in kustomization.there(folder))
+    return not all(os.path.islink(f"{folder}/{name}") for name in kustomization.on_disk(folder))
 
 
 def _texts(node: SequenceNode | None) -> list[str]:

@@ -78,7 +78,7 @@ def listed(names: Sequence[str], most: int = 4) -> str:
 
 def is_one(directory: Path) -> bool:
     """Say whether a directory has a kustomization of its own."""
-    return bool(kustomization.there(directory))
+    return bool(kustomization.on_disk(directory))
 
 
 def refusal(directory: Path, command: str, rest: Sequence[str] = (), *, all_by: str = "") -> InputError:

@@ -38,7 +38,7 @@ def folders(directory: Path) -> Iterator[Path]:
 
 def _named(folder: Path, budget: Budget) -> Iterator[Path]:
     """Yield the directories that a kustomization names, as often as it names them."""
-    for name in kustomization.there(folder)[:1]:
+    for name in kustomization.on_disk(folder)[:1]:
         file = folder / name
         for document in parse_file(budget.spend(regular.read(file, limit=MAX_BYTES)), str(file))[:1]:
             for text in kustomization.referred(document.root, kustomization.BUILT):

@@ -42,7 +42,7 @@ def replaced(out_dir: Path) -> Iterator[Callable[[Bundle], None]]:
     stage_dir = out_dir / _STAGE
     try:
         regular.make_folder(out_dir)
-        with exclusive.held(os.path.realpath(out_dir)):
+        with exclusive.lock(os.path.realpath(out_dir)):
             if stage_dir.is_symlink() or stage_dir.is_file():
                 raise ConflictError(Problem("is in the way", file=str(stage_dir), hint="remove it"))
             if stage_dir.is_dir():  # of a build that was interrupted

@@ -53,5 +53,5 @@ def _told(container: MappingNode, pod: Pod[MappingNode], parsed: Parsed) -> froz
     own = variables.find(container, parsed)
     nodes = [*variables.words(container), *own.values.values()]
     for volume in pod.volumes:
-        nodes += [entry.value for entry in variables.held(volume.text("configMap", "name"), parsed) or ()]
+        nodes += [entry.value for entry in variables.content(volume.text("configMap", "name"), parsed) or ()]
     return frozenset[str]().union(*map(parsed.changed_by, nodes))

@@ -44,7 +44,7 @@ class _Case:
     item: Path
     pod: Path | None
 
-    def asked(self, expression: str) -> tuple[str, dict[str, object]]:
+    def question(self, expression: str) -> tuple[str, dict[str, object]]:
         """Return what is asked of the evaluator: an expression, and the values of the variables that it has."""
         return expression, {name: self._value(name) for name in sorted(names(expression))}
 
@@ -68,7 +68,7 @@ def check(applied: Applied, rules: Sequence[Rule] = ()) -> Iterator[Finding]:
     """Find the places where a row does not hold, by the rules of packyard and others."""
     indexes = [_built_in(), *([_index(rules)] if rules else [])]
     cases = [case for item in applied.objects for index in indexes for case in _cases(item, index)]
-    answers = evaluator().ask([case.asked(case.row.rule) for case in cases]) if cases else []
+    answers = evaluator().ask([case.question(case.row.rule) for case in cases]) if cases else []
     for case, answer in zip(cases, answers, strict=True):
         if answer is not True:
             yield _finding(case, answer)
@@ -129,7 +129,7 @@ def _down(value: object, path: Path, steps: Sequence[str]) -> Iterator[tuple[Pat
 def _finding(case: _Case, answer: object) -> Finding:
     row, root = case.row, case.judged.root
     texts = (row.field, row.message, row.hint)
-    questions = [case.asked(match) for text in texts for match in _PLACEHOLDER.findall(text)]
+    questions = [case.question(match) for text in texts for match in _PLACEHOLDER.findall(text)]
     parts = iter(evaluator().ask(questions) if questions else ())
     field, message, hint = (_PLACEHOLDER.sub(lambda _: _shown(next(parts)), text) for text in texts)
     _, holder = nearest(root, case.path)

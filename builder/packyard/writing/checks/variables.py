@@ -53,7 +53,7 @@ def find(container: MappingNode, parsed: Parsed) -> Variables:
     values: dict[str, Node | None] = {}
     is_complete = True
     for source in mappings(container.get("envFrom")):
-        data = held(source.text("configMapRef", "name"), parsed)
+        data = content(source.text("configMapRef", "name"), parsed)
         is_complete = is_complete and data is not None
         values |= {source.text("prefix") + entry.name: entry.value for entry in data or ()}
     # What kustomize fills in.
@@ -68,7 +68,7 @@ def is_filled_in(text: str) -> bool:
     return any(mark in text for mark in ("$(", "{{", "${"))
 
 
-def held(name: str, parsed: Parsed, kind: str = "ConfigMap") -> list[Entry] | None:
+def content(name: str, parsed: Parsed, kind: str = "ConfigMap") -> list[Entry] | None:
     """Return what the ConfigMaps of a name hold; None where there is none, or nobody knows all that one holds.
 
     ``kind`` may be Secret.

@@ -78,7 +78,7 @@ def _mounts(container: MappingNode, volumes: dict[str, MappingNode]) -> Iterator
 def _missing(key: Scalar | None, reference: MappingNode, parsed: Parsed, kind: str) -> Iterator[Finding]:
     """Find a key that a ConfigMap or a Secret of the package does not have."""
     name = reference.text("secretName") or reference.text("name")
-    keys = {entry.name for entry in variables.held(name, parsed, kind) or ()}
+    keys = {entry.name for entry in variables.content(name, parsed, kind) or ()}
     if keys and reference.text("optional") != "true" and parsed.complete and key and key.value not in keys:
         yield _absent(key, key.value, keys, f"the {kind} has no key {key.value!r}")
 
@@ -133,4 +133,4 @@ def _files(mount: _Mount, parsed: Parsed) -> set[str]:
     config_map = mount.volume.mapping("configMap")
     if items := mappings(config_map.get("items")) if config_map else []:
         return {item.text("path") for item in items}
-    return {entry.name for entry in variables.held(config_map.text("name"), parsed) or ()} if config_map else set()
+    return {entry.name for entry in variables.content(config_map.text("name"), parsed) or ()} if config_map else set()

@@ -38,10 +38,10 @@ _METADATA = ("labels", "annotations")
 
 @dataclass(frozen=True, slots=True)
 class Program:
-    """A part whose files are shipped once; ``made`` are the objects that it generates."""
+    """A part whose files are shipped once; ``objects`` are those that it generates."""
 
     part: Part
-    made: tuple[SourceObject, ...]
+    objects: tuple[SourceObject, ...]
 
     @property
     def folder(self) -> str:
@@ -59,7 +59,7 @@ def find(objects: Iterable[SourceObject]) -> list[Program]:
     by_folder: dict[str, Program] = {}
     for item in filter(is_shared, objects):
         assert item.part is not None
-        items = by_folder[item.part.folder].made if item.part.folder in by_folder else ()
+        items = by_folder[item.part.folder].objects if item.part.folder in by_folder else ()
         by_folder[item.part.folder] = Program(item.part, (*items, item))
     return sorted(by_folder.values(), key=lambda program: program.name)
 
@@ -97,7 +97,7 @@ def lines(use_case: str, programs: Sequence[Program], patches: Iterable[str]) ->
     """Return what the kustomization of a use case says of its programs."""
     named = [f"- {_way(use_case, program.folder)}" for program in programs]
     added = [f"- path: {name}" for name in sorted(patches)]
-    for item in (item for program in programs for item in program.made):
+    for item in (item for program in programs for item in program.objects):
         _, _, space, name = item.identity
         texts = {"namespace": space, "name": name if name != _generated(item) else ""}
         moves = [{"op": "add", "path": f"/metadata/{key}", "value": Text(text)} for key, text in texts.items() if text]
@@ -161,7 +161,7 @@ def files(sources: Sources, use_cases: Iterable[Sequence[SourceObject]]) -> dict
 def check(objects: Sequence[SourceObject]) -> None:
     """Refuse objects that name what is generated where nobody told kustomize to look: they would lack its hash."""
     programs = find(objects)
-    names = {_generated(item): "" for program in programs for item in program.made}
+    names = {_generated(item): "" for program in programs for item in program.objects}
     specs = [*references.KNOWN, *(spec for program in programs for spec in program.part.references)]
     hint = "add the path to the file that configurations lists beside the configMapGenerator"
     problems = []
@@ -177,7 +177,7 @@ def check(objects: Sequence[SourceObject]) -> None:
 
 
 def _files(sources: Sources, program: Program, kinds: Collection[str]) -> dict[str, bytes]:
-    config_maps = [item.made for item in program.made if item.made]
+    config_maps = [item.made for item in program.objects if item.made]
     specs = [spec for spec in program.part.references if spec.kind in kinds]
     version, kind = kustomization.header("Component")
     written = [version, f"{kind} {_HEAD}", "configMapGenerator:"]

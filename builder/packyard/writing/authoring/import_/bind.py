@@ -52,7 +52,7 @@ def bind(
     bindings = [(number, item) for number, document in enumerate(documents) for item in fields.find(document)]
     faults = [_fault(binding, own) for _, binding in bindings]
     own = _settled([bindings[index][1] for index, fault in enumerate(faults) if fault is None], own, notes)
-    kept, out = set[tuple[int, int]](), dict[tuple[int, int], tuple[Binding, Note]]()
+    staying, out = set[tuple[int, int]](), dict[tuple[int, int], tuple[Binding, Note]]()
     for (number, binding), fault in zip(bindings, faults, strict=True):
         place_of_comment = number, binding.comment.start
         if fault is None and (case := _case(binding, own)):
@@ -60,14 +60,14 @@ def bind(
         if fault:
             out[place_of_comment] = binding, fault
         else:
-            kept.add(place_of_comment)
+            staying.add(place_of_comment)
             bound.append(binding.reference.name)
     for (number, start), (binding, fault) in out.items():
-        if (number, start) not in kept:
+        if (number, start) not in staying:
             edits[number].append(place.take_out(documents[number].source, binding.comment))
             notes.append(fault)
     known = Definitions({**known.setters, **own.setters}, {**known.substitutions, **own.substitutions})
-    return edits, meaning.reached(bound, known)
+    return edits, meaning.reachable(bound, known)
 
 
 def left(krmfile: Krmfile, used: Collection[str]) -> Iterator[Note]:
@@ -129,6 +129,6 @@ def _case(binding: Binding, known: Definitions) -> str:
     assert definition
     shows = [node.value] if isinstance(node, Scalar) else [item.value for item in scalars(node)]
     yields = meaning.texts(definition, known)
-    said, shown = ", ".join(yields), ", ".join(shows)
+    result, shown = ", ".join(yields), ", ".join(shows)
     at = f"{node.place}: {fields.path_text(binding.path)}: {definition.name}"
-    return f"{at} yields {said!r}, not {shown!r}" if yields != shows else ""
+    return f"{at} yields {result!r}, not {shown!r}" if yields != shows else ""

@@ -55,40 +55,40 @@ def of_folder(here: Workspace, name: str, folder: Path, build: Build) -> Importe
         hint = "choose one: --name model-fp32-training-k8s"
         raise InputError(Problem(f"{name!r} is no name for a package", hint=hint))
     source = Upstream(folder, build)
-    taken, notes = _take(here, source)
-    pending: Sequence[UseCase] = taken
+    cases, notes = _take(here, source)
+    pending: Sequence[UseCase] = cases
     while pending:
-        files = _files(name, taken)
+        files = _files(name, cases)
         mended = [*_try(here, name, pending, files, build)]
         is_shared = any(use_case.built is None for use_case in mended)  # what others take from its definitions is gone
-        pending = taken if is_shared else mended
+        pending = cases if is_shared else mended
     for parent in sorted({path.rpartition("/")[0] for path in files}):
         if any(here.sources.list(f"{root}{parent}") for root in here.roots):
             file, hint = here.sources.shown(parent), "choose another name: --name NAME"
             raise InputError(Problem("exists already, and is not empty", file=file, hint=hint))
-    notes = source.below([*notes, *_notes(taken), *source.left()])
+    notes = source.below([*notes, *_notes(cases), *source.left()])
     of_package = "what the package does", "say it in a sentence, for lists and the README"
     notes.append(Note(DOUBTFUL, *of_package, (f"packages/{name}/{package.DESCRIPTION}",)))
-    return Imported(name, files, sorted(use_case.path for use_case in taken), notes)
+    return Imported(name, files, sorted(use_case.path for use_case in cases), notes)
 
 
 def _take(here: Workspace, source: Upstream) -> tuple[list[UseCase], list[Note]]:
     """Take use cases; those that kustomize does not build, or to nothing, are left out, unless all are."""
-    taken: list[UseCase] = []
+    cases: list[UseCase] = []
     problems: dict[str, Sequence[Problem]] = {}
     for folder, path in _paths(here, source).items():
         try:
             use_case = source.use_case(folder, path)
             if not use_case.objects:
                 raise InputError(Problem("holds no object", file=source.sources.shown(folder)))
-            taken.append(use_case)
+            cases.append(use_case)
         except BeyondError:
             raise
         except InputError as error:
             problems[path] = error.problems
-    refuse(dict.fromkeys(problem for some in problems.values() if not taken for problem in some))
+    refuse(dict.fromkeys(problem for some in problems.values() if not cases for problem in some))
     refused = tuple(f"{path}: {_first_line(some[0])}" for path, some in problems.items())
-    return taken, [Note(LOST, *_NOT_BUILT, refused)] if refused else []
+    return cases, [Note(LOST, *_NOT_BUILT, refused)] if refused else []
 
 
 def _paths(here: Workspace, source: Upstream) -> dict[str, str]:
@@ -102,15 +102,15 @@ def _paths(here: Workspace, source: Upstream) -> dict[str, str]:
     return {folder: named[path] for path, folder in below.items()}
 
 
-def _notes(taken: Sequence[UseCase]) -> Iterator[Note]:
+def _notes(cases: Sequence[UseCase]) -> Iterator[Note]:
     """Yield what is to be known of parts, and each line that patches of use cases stand for, with their folders."""
-    parts = _parts(taken)
+    parts = _parts(cases)
     yield from (note for item in parts for note in item.notes)
     for krmfile in {item.krmfile.source.name: item.krmfile for item in parts if item.krmfile}.values():
         users = (item for item in parts if item.krmfile and item.krmfile.source.name == krmfile.source.name)
         yield from bind.left(krmfile, {name for item in users for name in item.defined})
     folders: dict[str, dict[str, None]] = {}
-    for use_case in filter(attrgetter("is_amended"), taken):
+    for use_case in filter(attrgetter("is_amended"), cases):
         for line in (line for item in use_case.part.all() for line in item.beyond):
             folders.setdefault(line, {})[use_case.part.folder] = None
     for line, names in folders.items():
@@ -123,16 +123,16 @@ def _first_line(problem: Problem) -> str:
     return next((line.strip() for line in lines if line.startswith("Error:")), lines[0])
 
 
-def _parts(taken: Iterable[UseCase]) -> list[Part]:
-    return list({id(item): item for use_case in taken for item in use_case.part.all()}.values())
+def _parts(cases: Iterable[UseCase]) -> list[Part]:
+    return list({id(item): item for use_case in cases for item in use_case.part.all()}.values())
 
 
-def _files(name: str, taken: Sequence[UseCase]) -> dict[str, bytes]:
+def _files(name: str, cases: Sequence[UseCase]) -> dict[str, bytes]:
     """Return the files of a workspace by their paths; what all parts define alike stands beside package.yaml.
 
     So does what one Krmfile defines for all: a use case whose fields have another value gives it.
     """
-    parts = _parts(taken)
+    parts = _parts(cases)
     part.name(parts, name.removesuffix("-k8s"))
     shared: dict[str, Definition] = {}
     several: set[str] = set()
@@ -145,10 +145,10 @@ def _files(name: str, taken: Sequence[UseCase]) -> dict[str, bytes]:
         own = [definition for key, definition in item.defined.items() if key in several]
         written |= {KRMFILE: meaning.krmfile(own)} if own else {}
         files |= {f"{item.folder}/{file}": data for file, data in written.items()}
-    values = {use_case.path: _values(use_case) for use_case in taken}
-    first, *others = values.values()
-    common = {key: text for key, text in first.items() if others and all(text == more.get(key) for more in others)}
-    tree = {use_case.path: _use_case(use_case.part, values[use_case.path], common) for use_case in taken}
+    values = {use_case.path: _values(use_case) for use_case in cases}
+    first, *rest = values.values()
+    common = {key: text for key, text in first.items() if rest and all(text == more.get(key) for more in rest)}
+    tree = {use_case.path: _use_case(use_case.part, values[use_case.path], common) for use_case in cases}
     begun = skeleton.write(name, tree, setters=common)
     files |= {f"packages/{name}/{path}": data for path, data in begun.items()}
     if definitions := [definition for key, definition in shared.items() if key not in several]:
@@ -189,7 +189,7 @@ def _try(
         _put(folder, {WORKSPACE: head.encode(), **files})
         own = workspace.read(folder)
         described = package.read(own, name)
-        made = {use_case.path: use_case for use_case in described.use_cases}
+        by_path = {use_case.path: use_case for use_case in described.use_cases}
 
         def built(composed: Composed, files: Mapping[str, bytes]) -> list[object]:
             path = composed.use_case.path
@@ -201,7 +201,7 @@ def _try(
             objects: list[object] | None = None
             changed: dict[str, Setter] = {}
             try:
-                composed = compose.make(own, described, made[use_case.path])
+                composed = compose.make(own, described, by_path[use_case.path])
                 objects = built(composed, composed.files)
                 problems = tuple(_differences(use_case, objects))
                 changed = values.find(composed, use_case.objects) if problems and not use_case.is_amended else {}
@@ -223,6 +223,6 @@ def _put(folder: Path, files: Mapping[str, bytes]) -> None:
 
 def _differences(use_case: UseCase, composed: Sequence[object]) -> Iterator[Problem]:
     pairs = (use_case.objects, composed), (composed, use_case.objects)
-    differing = (mapping(value) for some, others in pairs for value in some if value not in others)
+    differing = (mapping(value) for some, counterparts in pairs for value in some if value not in counterparts)
     for called in sorted({f"{text(value.get('kind'))} {name_of(value)}" for value in differing}):
         yield Problem(f"{called} is not composed as it was", file=use_case.path, hint="please report it")

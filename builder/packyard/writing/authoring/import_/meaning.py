@@ -76,7 +76,7 @@ def substitution(name: str, pattern: str) -> Substitution:
     return Substitution(name, pattern, tuple(markers))
 
 
-def reached(names: Iterable[str], known: Definitions) -> dict[str, Definition]:
+def reachable(names: Iterable[str], known: Definitions) -> dict[str, Definition]:
     """Return the definitions that some names need."""
     patterns = {name: substitution.pattern for name, substitution in known.substitutions.items()}
     needed = named(names, lambda name: patterns.get(name, ""))
@@ -103,11 +103,11 @@ def typed(types: Collection[str]) -> dict[str, str]:
     return {"type": kind} if kind in PLAIN_TYPES else {}
 
 
-def named_for(path: Sequence[Step], taken: Collection[str]) -> str:
+def named_for(path: Sequence[Step], known: Collection[str]) -> str:
     """Name a definition for its field: ``IMAGE``, or where that is taken for what the field is in as well."""
     texts = (_SMALL.sub("_", step.rpartition("/")[2]).upper() for step in path if isinstance(step, str))
     steps = [step for text in texts if (step := re.sub(r"[^A-Z0-9]+", "_", text).strip("_"))] or ["VALUE"]
-    return next(name for name in names(steps, "_") if name not in taken)
+    return next(name for name in names(steps, "_") if name not in known)
 
 
 def names(steps: Sequence[str], joint: str) -> Iterator[str]:

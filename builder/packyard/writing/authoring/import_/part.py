@@ -114,16 +114,16 @@ class Part:
 
 def name(parts: Iterable[Part], stem: str) -> None:
     """Give parts folders in a workspace: that of a package, and as much of their own as tells them apart."""
-    taken: set[str] = set()
+    folders: set[str] = set()
     alone = len(parts := [*parts]) == 1
     for part in parts:
         above = _OVERLAYS if part.kind == "Component" else _BASES
         steps = [step for step in map(slug, part.source.split("/")) if step] or ["base"]
         longer = (f"{stem}-{name}" for name in names(steps, "-"))
         part.folder = next(
-            path for name in chain([stem] if alone else [], longer) if (path := f"{above}/{name}") not in taken
+            path for name in chain([stem] if alone else [], longer) if (path := f"{above}/{name}") not in folders
         )
-        taken.add(part.folder)
+        folders.add(part.folder)
 
 
 def listing(text: str) -> Item:

@@ -212,8 +212,8 @@ class Upstream:
         return Built(shown, text, documents(source_of(text, f"{shown} as built")))
 
     def _copy(self, folder: str, kind: str, *, is_leaf: bool = False) -> Part:
-        file, *others = kustomizations(self.sources, folder) or [""]
-        root = None if others or not file else use_cases.root(self.sources, file)
+        file, *more = kustomizations(self.sources, folder) or [""]
+        root = None if more or not file else use_cases.root(self.sources, file)
         if not isinstance(root, MappingNode) or root.text("kind", default="Kustomization") != kind:
             raise _BeyondPartError(f"it has no {kind}, or several")
         part = self._part(folder, kind)
@@ -236,10 +236,10 @@ class Upstream:
 
     def _keep(self, part: Part, key: str, item: Item, defaults: MappingNode | None) -> None:
         """Take what a kustomization says of patches and the like by the fields of today, with the files in it."""
-        kept = make.like(item, make.clone)
+        copied = make.like(item, make.clone)
         if key == _MERGES and isinstance(item.value, Scalar):
-            kept.value = make.mapping("", {"patch" if "\n" in item.value.value else "path": kept.value})
-        value = kept.value
+            copied.value = make.mapping("", {"patch" if "\n" in item.value.value else "path": copied.value})
+        value = copied.value
         if key == GENERATED and isinstance(value, MappingNode) and defaults and value.get("options") is None:
             value.entries.append(make.entry("options", make.clone(defaults)))
         unknown = list(_unknown(value, _KEPT[key]))
@@ -257,7 +257,7 @@ class Upstream:
             self._add(part, named, name=beside)
             if beside != named:
                 name.value = make.scalar(f"{called}={beside}" if called else beside, "")
-        part.kept.setdefault("patches" if key in _OF_PATCHES else key, []).append(kept)
+        part.kept.setdefault("patches" if key in _OF_PATCHES else key, []).append(copied)
 
     def _list(self, part: Part, key: str, item: Item) -> None:
         """Take what a kustomization lists: a part, or a file of objects."""

@@ -71,15 +71,15 @@ def paths(folders: Sequence[str], prefix: str, shown: str, name: str) -> dict[st
         skipped = max(0, min(len(common), *(len(folder.split("/")) - least for folder in folders)))
         marked = {folder: "/".join(folder.split("/")[skipped:]) or name for folder in folders}
     named = {folder: "/".join(map(slug, path.split("/"))) for folder, path in marked.items()}
-    taken = {folder for folder, path in named.items() if path.split("/")[0] in (OPTIONS, PROGRAMS)}
-    named |= {folder: f"{slug(name)}/{named[folder]}" for folder in taken}
+    reserved = {folder for folder, path in named.items() if path.split("/")[0] in (OPTIONS, PROGRAMS)}
+    named |= {folder: f"{slug(name)}/{named[folder]}" for folder in reserved}
     for folder, path in named.items():
         if any(outer.startswith(f"{path}/") for outer in named.values()):
             named[folder] = f"{path}/{_OUTER}"  # beside those in it
     for folder, path in named.items():
-        others = [outer for outer in folders if outer != folder and f"{named[outer]}/".startswith(f"{path}/")]
-        if others or not all(map(NAME.fullmatch, path.split("/"))):
-            what = f"would be one use case with {others[0]}" if others else "is no name for a use case"
+        inner = [outer for outer in folders if outer != folder and f"{named[outer]}/".startswith(f"{path}/")]
+        if inner or not all(map(NAME.fullmatch, path.split("/"))):
+            what = f"would be one use case with {inner[0]}" if inner else "is no name for a use case"
             hint = "rename the folder: lower case letters, digits and dashes"
             raise InputError(Problem(f"{path!r} {what}", file=folder, hint=hint))
     return named
