@@ -2,12 +2,14 @@
 
 import json
 import shutil
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 import tiny
+from packyard.using.upgrade.change import Change, summary_of
 from tiny import done, packyard
 
 KRMFILE = tiny.krmfile("""\
@@ -105,6 +107,12 @@ def test_an_option_that_was_enabled_was_not_edited_by_hand(tmp_path: Path, monke
     assert done("diff", package) == enabled
     edited = f"changed  {(use_case / 'kustomization.yaml').relative_to(package)}\n"
     assert packyard("verify", package).stdout == edited
+
+
+def test_a_patch_of_any_kind_is_counted_without_one() -> None:
+    changes = [Change(where="queue", what="field", name="Any any", path=path, change="added") for path in ("a", "b")]
+    assert summary_of(changes) == ["2 fields changed"]
+    assert summary_of([*changes, replace(changes[0], name="Job any")]) == ["3 fields changed: Job"]
 
 
 def test_names_what_breaks_in_a_library(tmp_path: Path) -> None:

@@ -42,6 +42,7 @@ def test_a_fragment_that_is_no_file_is_refused(root: Path, make: Callable[[Path]
     ("words", "says"),
     [
         ("build", "packyard build --version 1.0.0 --to build"),
+        ("build --version 1.0", "--to is missing; type packyard build --version 1.0 --to DIR"),
         ("build p/one --version 1 --to out", "(name the package as a whole: p)"),
         ("build --to FILE/x --version 1.0.0", "FILE: is a file, and a folder is needed here (name another folder)"),
         ("build --to OUT --version v.x", "'v.x' is not a version (use a form such as 2.7.0"),

@@ -4,6 +4,7 @@ import argparse
 from argparse import Namespace as Arguments
 from collections.abc import Sequence
 from functools import partial
+from shlex import join
 from textwrap import fill
 from typing import Any, NoReturn
 
@@ -37,6 +38,7 @@ class Parser(argparse.ArgumentParser):
     """
 
     example = ""
+    typed: Sequence[str] = ()
     color = False  # from Python 3.14 on argparse would color the help
 
     def switch(self, flag: str, text: str) -> None:
@@ -60,6 +62,8 @@ class Parser(argparse.ArgumentParser):
             missing = message.partition(": ")[2].split(", ")
             message = f"{' and '.join(missing)} {'is' if len(missing) == 1 else 'are'} missing"
             command = self.example or (self.usage or "").replace("%(prog)s", self.prog).removesuffix(" [flags]")
+            if self.typed and (flags := [self._option_string_actions[name] for name in missing if name[0] == "-"]):
+                command = " ".join([self.prog, join(self.typed), *map(_in_usage, flags)])
         message = message.removeprefix("argument ").replace(": expected one argument", " needs a value")
         raise UsageError(f"{self.prog}: {message}; type {command}")
 
@@ -145,6 +149,7 @@ def _in_usage(action: argparse.Action) -> str:
 def run(module: Any, verb: str, words: Sequence[str]) -> int:
     """Parse the words as the verb's module declares, and run it."""
     parser = make(module, verb)
+    parser.typed = words
     takes_command = getattr(module, "TAKES_COMMAND", False) and "--" in words
     end = words.index("--") if takes_command else len(words)
     flags = [word for word in words[: words.index("--") if "--" in words else end] if word.startswith("--")]

@@ -58,7 +58,7 @@ def test_names_the_directory_whose_setter_it_is_where_others_build_on_it(use_cas
         tiny.write(use_case.parent / name / "kustomization.yaml", "resources: [../use-case]\n")
     with pytest.raises(InputError) as caught:
         render_all(use_case.parent, path="")
-    (server, path) = caught.value.problems
+    (server, path, _) = caught.value.problems
     assert server.hint == f"packyard set {use_case} NFS_SERVER=10.0.0.5"
     assert path.hint == f"packyard set {use_case} NFS_PATH=VALUE"
 

@@ -204,6 +204,22 @@ def test_what_no_part_can_say_is_written_as_patches_of_parts(here: Path, tmp_pat
     assert cases(said, "files beside the use cases") == ["old/", "readme.md"]
 
 
+def test_an_overlay_that_another_builds_on_is_a_use_case_or_named(
+    here: Path, tmp_path: Path, kustomize5: Kustomize
+) -> None:
+    on = {"base": "pod.yaml", "ov/prod": "../../base", "ov/prod-eu": "../prod", "deep/x": "../../base"}
+    on["ov/stage"] = "../../deep/x"
+    says = {
+        f"{name}/kustomization.yaml": f"resources: [{path}]\nnamePrefix: {name[-1]}-\n" for name, path in on.items()
+    }
+    said = run(here, write(tmp_path / "app", says | {"base/pod.yaml": POD}))
+    assert cases(said, "overlays that are no use cases") == ["deep/x"]
+    found = composed(here, "app", tmp_path / "out")
+    assert sorted(found) == ["ov/prod", "ov/prod-eu", "ov/stage"]
+    for path, folder in found.items():
+        assert reading.built(kustomize5, folder) == reading.built(kustomize5, tmp_path / "app" / path)
+
+
 def test_without_kustomize_what_only_that_can_build_is_refused(
     here: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -26,6 +26,8 @@ from tiny import COMMAND, done, environment
 _PARTS_OF_STAGING = ("copy", "node-staging")
 #: These, one whose pods mount no storage, and one from which options cannot tell other Deployments.
 _NOT_BESIDE_OTHERS = (*_PARTS_OF_STAGING, "smoke-test", "deployment")
+BOUND = 'apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\ndata:\n  a: "1.10" # {"$openapi":"XX"}\n'
+KRMFILE = tiny.krmfile("    io.k8s.cli.setters.XX: {description: X., x-k8s-cli: {setter: {name: XX, value: 1.10}}}\n")
 CLAIM = ("--storage", "user-allocated-pvc")
 
 
@@ -52,7 +54,7 @@ def refused(folder: Path, *words: str) -> str:
 
 @pytest.mark.nightly
 def test_a_package_of_every_base_builds_and_is_what_kustomize_builds(catalogue: Path, kustomize5: Kustomize) -> None:
-    parts = offers.find(workspace.read(real.REPOSITORY))
+    parts = [*offers.find(workspace.read(real.REPOSITORY), pytest.fail)]
     names = [part.name for part in parts if part.kind == BASE and part.name not in _NOT_BESIDE_OTHERS]
     names.sort(key=lambda name: sha256(f"{sample.SEED} {name}".encode()).digest())
     chosen = names if sample.WHOLE else names[:3]
@@ -142,6 +144,18 @@ def test_what_does_not_fit_is_refused_with_what_would(catalogue: Path) -> None:
     assert "exists already" in refused(catalogue, "hello", "--base", "single-node", *CLAIM)
     code, _, said = tiny.run("new", "other", "--workspace", catalogue)
     assert (code, "--base is missing" in said) == (2, True)
+
+
+def test_a_broken_base_is_refused_with_what_lint_says_and_stops_no_package_of_others(tmp_path: Path) -> None:
+    done("init", tmp_path)
+    files = {"kustomization.yaml": "resources: [a.yaml]\n", "a.yaml": BOUND, "Krmfile": KRMFILE}
+    tiny.write_all(tmp_path / "bases/ray", files)
+    tiny.write(tmp_path / "bases/half/kustomization.yaml", "resources: [")
+    said = refused(tmp_path, "hello", "--base", "ray")
+    assert ("[unquoted-value]" in said, "packages/hello: was not written\n" in said) == (True, True)
+    said = refused(tmp_path, "hello", "--base", "half")
+    assert (said.startswith("warning: "), "no base 'half'" in said) == (True, True)
+    assert (new(tmp_path, "--base", "job") / "package.yaml").is_file()
 
 
 @pytest.mark.nightly

@@ -41,10 +41,11 @@ def run(arguments: declare.Arguments) -> None:
         flags = ["--built-in"] * arguments.built_in + ([f"--to={arguments.to}"] if arguments.to else [])
         typed = use_case.command("render", *flags)
         with every.with_values(directory, use_case.values, typed, enabling=use_case.options) as source:
+            command = typed if use_case.is_fetched else ""
             if arguments.to:
-                written = every.write(every.render_all(source, path=path), Path(arguments.to))
+                written = every.write(every.render_all(source, path=path, command=command), Path(arguments.to))
             else:
-                rendered = render(source, path=path, command=typed if use_case.is_fetched else "")
+                rendered = render(source, path=path, command=command)
     if arguments.to:
         ALL.show([(file,) for file in written], arguments.output)
     elif ROWS.show(_objects(rendered), arguments.output):

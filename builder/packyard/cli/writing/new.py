@@ -60,7 +60,7 @@ def run(arguments: declare.Arguments) -> None:
         raise UsageError(f"packyard new: NAME is missing: {EXAMPLE}")
     workspace = workspaces.find(arguments)
     new.check_name(workspace, arguments.name)
-    parts = offers.find(workspace)
+    parts = [*offers.find(workspace, output.warning)]
     answers = _answers(arguments, parts)
     new.check(answers, parts)
     written = _write(workspace, answers, parts)
@@ -70,7 +70,7 @@ def run(arguments: declare.Arguments) -> None:
 
 def _list(workspace: Workspace, name: str | None, form: str) -> None:
     """List parts, or show those of a name."""
-    parts = offers.find(workspace)
+    parts = [*offers.find(workspace, output.warning)]
     listed = [part for part in parts if part.name == name or not (name or part.internal)]
     if not listed:
         raise InputError(new.fault_of_part(BASE, name or "", parts))
@@ -83,14 +83,15 @@ def _list(workspace: Workspace, name: str | None, form: str) -> None:
 
 
 def _write(workspace: Workspace, answers: Answers, parts: Sequence[Offered]) -> Path:
-    """Write the package, and say what lint finds; one that does not compose is not left there."""
+    """Write the package, and say what lint warns of; one with errors is not left there."""
     packages_dir = workspace.root_dir / "packages"
     packages_dir.mkdir(exist_ok=True)
     members = (Member(path=path, data=data) for path, data in new.write(workspace, answers).items())
     written = archive.write(answers.name, members, packages_dir)
     try:
         findings = workspace_lint.lint(workspace, answers.name)
-        if problems := [finding.problem for finding in findings if finding.rule == "does-not-compose"]:
+        if errors := [finding for finding in findings if finding.severity == "error"]:
+            problems = [item.problem if item.rule == "does-not-compose" else item.named for item in errors]
             hint = new.cure(answers, parts, problems)
             raise InputError(*problems, Problem("was not written", file=str(written), hint=hint))
     except BaseException:  # also Ctrl-C

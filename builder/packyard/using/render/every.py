@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from packyard.core.bundle import archive, shipped
+from packyard.core.bundle import address, archive, shipped
 from packyard.core.bundle.archive import LIMITS, Member
 from packyard.core.errors import InputError, PackyardError, Problem, UnavailableError, every
 from packyard.core.files import paths
@@ -34,10 +34,15 @@ def find(directory: Path) -> list[str]:
     return sorted(os.path.relpath(use_case, directory) for use_case in tops)
 
 
-def render_all(directory: Path, *, path: str) -> dict[str, bytes]:
+def render_all(directory: Path, *, path: str, command: str = "") -> dict[str, bytes]:
     """Render every use case below a directory, as `render` does; all problems of all of them are raised together."""
     use_cases = find(directory)
-    rendered = every(lambda use_case: render(directory / use_case, path=path), use_cases)
+    try:
+        rendered = every(lambda use_case: render(directory / use_case, path=path, command=command), use_cases)
+    except InputError as error:
+        hint = f"to do without some, name one use case alone, such as {address.typed(directory / use_cases[0])}"
+        lost = [Problem("nothing was written", hint=hint)] if len(use_cases) > 1 else []
+        raise type(error)(*error.problems, *lost) from error
     return dict(zip(use_cases, rendered, strict=True))
 
 

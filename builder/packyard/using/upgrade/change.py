@@ -71,8 +71,10 @@ def summary_of(changes: Sequence[Change]) -> list[str]:
             continue
         of_kind = what in ("field", "object")
         names = dict.fromkeys(change.name.partition(" ")[0] if of_kind else change.name for change in alike)
+        names.pop("Any", None)  # as patches of options call the kind of what they change
+        how += f": {', '.join(names)}" if names else ""
         noun = _WORDS.get(what, what)
-        counted = f"{mark}{len(alike)} {noun}{'s' * (len(alike) > 1)} {how}: {', '.join(names)}"
+        counted = f"{mark}{len(alike)} {noun}{'s' * (len(alike) > 1)} {how}"
         listed.append(counted + (f" ({note})" if note else ""))
     return listed
 

@@ -5,9 +5,10 @@ A part that others are made of, and no package should name, says so in its own k
     # packyard: internal
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
+from packyard.core.errors import InputError
 from packyard.core.kubernetes import groups, kustomization, operators, pods
 from packyard.core.yaml.document import find_comments, mappings
 from packyard.core.yaml.sources import Sources
@@ -40,9 +41,13 @@ class Offered:
     operators: tuple[str, ...] = ()
 
 
-def find(workspace: Workspace) -> list[Offered]:
-    """Return all parts: bases first, each kind sorted by name."""
-    return [_describe(workspace, kind, name) for kind, above in FOLDERS.items() for name in workspace.part_dirs(above)]
+def find(workspace: Workspace, tell: Callable[[str], None]) -> Iterator[Offered]:
+    """Yield all parts: bases first, each kind sorted by name; what is wrong with one that cannot be read is told."""
+    for kind, name in ((kind, name) for kind, above in FOLDERS.items() for name in workspace.part_dirs(above)):
+        try:
+            yield _describe(workspace, kind, name)
+        except InputError as error:
+            tell(str(error))
 
 
 def _describe(workspace: Workspace, kind: str, name: str) -> Offered:

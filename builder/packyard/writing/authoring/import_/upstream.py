@@ -33,7 +33,7 @@ from packyard.using.kustomize import generator, selector
 from packyard.using.setters.krmfile import KRMFILE, parse_krmfile
 from packyard.using.setters.packages import DEFINITIONS, KPTFILE
 from packyard.writing.authoring.import_ import use_cases
-from packyard.writing.authoring.import_.note import LOST, Note
+from packyard.writing.authoring.import_.note import DOUBTFUL, LOST, Note
 from packyard.writing.authoring.import_.part import BUILT, GENERATED, Part, documents, listing, plain
 from packyard.writing.authoring.import_.use_cases import holds, kustomizations, visible
 from packyard.writing.source import transformers
@@ -58,6 +58,10 @@ _KEPT: Mapping[str, _Known] = {
     "images": dict.fromkeys(("name", "newName", "newTag", "digest")),
     GENERATED: {**dict.fromkeys(generator.KEYS), "options": dict.fromkeys(generator.OPTIONS)},
 }
+
+
+_INNER = "overlays that are no use cases, as others build on them"
+_BESIDE = "for one to deploy, add a kustomization beside the use cases that has it in resources, and import again"
 
 
 class _BeyondPartError(Exception):
@@ -117,8 +121,8 @@ class Upstream:
         self.sources, self.folder = Sources(Path("/")), os.path.relpath(folder.resolve(), "/")
         self._build = build
         self._taken: dict[tuple[str, str], Part] = {}
-        leaves = use_cases.leaves(Sources(Path("/")), self.folder)
-        self.folders = leaves or ([self.folder] if self._manifests(self.folder) else [])
+        leaves, self._overlays = use_cases.leaves(Sources(Path("/")), self.folder)
+        self.folders = leaves or ({self.folder: False} if self._manifests(self.folder) else {})
 
     def use_case(self, folder: str, path: str) -> UseCase:
         """Take a use case as parts, or where a kustomization cannot be one as it is built."""
@@ -127,7 +131,8 @@ class Upstream:
         built = self._built(folder)
         objects = [*map(plain, built.documents)]
         try:
-            return UseCase(path, self._copy(folder, "Kustomization", is_leaf=True), objects, built)
+            part = self._again(folder) if self.folders[folder] else self._copy(folder, "Kustomization", is_leaf=True)
+            return UseCase(path, part, objects, built)
         except _BeyondPartError as error:
             return UseCase(path, built.part(folder, str(error)), objects)
 
@@ -139,7 +144,8 @@ class Upstream:
         return [note.with_paths(paths) for note in notes]
 
     def left(self) -> Iterator[Note]:
-        """Find files that were not read: they are in no use case, nor in what one builds on; a whole folder is one."""
+        """Find overlays that are no use cases, and files that are in none nor in what one builds on; of a folder it."""
+        yield from (Note(DOUBTFUL, _INNER, _BESIDE, (f"/{folder}",)) for folder in self._overlays)
         read = {*self.sources.inputs, *self._named()}
         above = {folder for path in read for folder in map(str, PurePosixPath(path).parents)}
         todo = "write fragments of the README from what it said, or put it below files/ of the package"
@@ -195,6 +201,11 @@ class Upstream:
                 self._taken[key] = self._built(folder).part(folder, str(error))
         return self._taken[key]
 
+    def _again(self, folder: str) -> Part:
+        """Return a part that is nothing but another one, on which others build: what changes it reaches it alone."""
+        part = self._take(folder, "Kustomization")
+        return Part(folder, resources=[part], kept={"patches": []}, namespace=part.namespace, head=part.head)
+
     def _built(self, folder: str) -> Built:
         shown = self.sources.shown(folder)
         text = proof.rewrite(self._build(Path("/", folder)), f"{shown} as built", _indicated)
@@ -207,7 +218,7 @@ class Upstream:
             raise _BeyondPartError(f"it has no {kind}, or several")
         part = self._part(folder, kind)
         part.head = [*self.sources.documents(file)[0].head, *root.entries[0].head]
-        part.namespace = root.text("namespace") if is_leaf else ""
+        part.namespace = root.text("namespace")
         beyond = list(_beyond(root, is_leaf=is_leaf))
         for key in (*kustomization.LISTED, *_KEPT):
             for item in _children(root.get(key)):

@@ -17,19 +17,27 @@ _GROUPED, _OVERLAYS = 2, "overlays"
 _OUTER = "default"  # what a use case is called whose folder holds others
 
 
-def leaves(sources: Sources, top: str = "") -> list[str]:
-    """Return the folders with a kustomization that no other one builds on, and packages of kpt without any."""
-    roots: dict[str, Node | None] = {}
-    for name in kustomization.NAMES:
-        for path in visible(sources, top, name):
-            roots[dirname(path)] = root(sources, path)
-    below = {normpath(join(folder, text)) for folder, top in roots.items() for text in kustomization.referred(top)}
-    kinds = {folder: top.text("kind") for folder, top in roots.items() if isinstance(top, MappingNode)}
-    leaves = [folder for folder in roots if (folder or ".") not in below and kinds.get(folder) != "Component"]
+def leaves(sources: Sources, top: str) -> tuple[dict[str, bool], list[str]]:
+    """Return the folders of use cases, each with whether others build on it, and of overlays that are none.
+
+    Use cases are kustomizations that no other one builds on, overlays beside them, as prod is on which prod-eu builds,
+    and packages of kpt without any.
+    """
+    own: set[str] = set()
+    on: dict[str, set[str]] = {}
+    for path in (path for name in kustomization.NAMES for path in visible(sources, top, name)):
+        folder, says = dirname(path), root(sources, path)
+        on[folder] = {normpath(join(folder, text)) for text in kustomization.referred(says)}
+        if not isinstance(says, MappingNode) or says.text("kind") != "Component":
+            own.add(folder)
+    inner = {"" if path == "." else path for paths in on.values() for path in paths}
+    leaves = dict.fromkeys(own - inner, False)
+    beside, overlays = {*map(dirname, leaves)}, [folder for folder in sorted(own & inner) if on[folder] & own]
+    leaves |= {folder: True for folder in overlays if dirname(folder) in beside}
     for folder in map(dirname, visible(sources, top, KPTFILE)):
-        if not any(holds(folder, root) for root in roots) and not any(holds(leaf, folder) for leaf in leaves):
-            leaves.append(folder)
-    return sorted(leaves)
+        if not any(holds(folder, other) for other in on) and not any(holds(leaf, folder) for leaf in leaves):
+            leaves[folder] = False
+    return dict(sorted(leaves.items())), [folder for folder in overlays if folder not in leaves]
 
 
 def visible(sources: Sources, top: str, pattern: str) -> list[str]:
