@@ -9,8 +9,6 @@ what is empty, and the fields of a list's items are in brackets, those of a list
 has its fields in this order, and a mapping is printed as it is.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cache, reduce
@@ -31,7 +29,7 @@ class Field(NamedTuple):
     name: str
     path: str
     is_optional: bool
-    items: Sequence[Field]
+    items: Sequence["Field"]
 
 
 @cache

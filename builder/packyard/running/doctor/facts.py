@@ -6,8 +6,6 @@ A fact that may not be read is asked for all the same: `Facts` raises `UnreadErr
 only the type and the names of their keys are kept, with a sign where there is something in it.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -48,7 +46,7 @@ class Questions:
     everywhere: frozenset[str] = frozenset()
     groups: bool = False
 
-    def __or__(self, more: Questions) -> Questions:
+    def __or__(self, more: "Questions") -> "Questions":
         return Questions(**{item.name: getattr(self, item.name) | getattr(more, item.name) for item in fields(self)})
 
 

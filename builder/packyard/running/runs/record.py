@@ -8,8 +8,6 @@ A record is created once and never changed, so that of two who deploy the same r
 may write ConfigMaps in the namespace could have written it: it is checked as what comes from elsewhere.
 """
 
-from __future__ import annotations
-
 import base64
 import gzip
 import io
@@ -61,7 +59,7 @@ class RunRecord:
         """The name of its ConfigMap."""
         return f"packyard.{self.run}.{self.number}"
 
-    def of(self, objects: Sequence[Object]) -> RunRecord:
+    def of(self, objects: Sequence[Object]) -> "RunRecord":
         """Return the record with ``objects``, but the data of Secrets."""
         data = ("data", "stringData")
         public = [
@@ -84,7 +82,7 @@ class RunRecord:
         }
 
     @classmethod
-    def of_object(cls, item: Mapping[str, Any]) -> RunRecord:
+    def of_object(cls, item: Mapping[str, Any]) -> "RunRecord":
         """Read a ConfigMap, or raise `IntegrityError`."""
         name = name_of(item)
         data = text_of(mapping(item.get("data")).get(_DATA)).encode()

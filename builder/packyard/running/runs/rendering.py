@@ -1,7 +1,5 @@
 """A use case as it is rendered for a cluster: its objects, and what its directory says for the record of a run."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -51,7 +49,7 @@ class Rendered:
         command: str = "",
         enabling: Sequence[str] = (),
         is_fetched: bool = False,
-    ) -> Rendered:
+    ) -> "Rendered":
         """Render a use case, as if ``values`` were set, and read what its directory says; nothing there changes.
 
         ``command`` is what the user typed before the values, for the hints of errors; a use case that ``is_fetched`` is

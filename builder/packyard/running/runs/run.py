@@ -5,8 +5,6 @@ A run is called what ``app.kubernetes.io/instance`` is on its objects, which in 
 the package and the directory. The label of a claim does not count: runs share it. `LABEL` carries the name.
 """
 
-from __future__ import annotations
-
 import copy
 import re
 import secrets
@@ -62,7 +60,7 @@ class Reference:
     extra: Mapping[str, object] = field(default_factory=dict, compare=False, repr=False)
 
     @classmethod
-    def of(cls, item: Mapping[str, Any], namespace: str) -> Reference:
+    def of(cls, item: Mapping[str, Any], namespace: str) -> "Reference":
         """Return what names an object that is applied in ``namespace``."""
         (api_version, kind), metadata = type_of(item), mapping(item.get("metadata"))
         inside = "" if is_cluster_scoped(api_version, kind) else text(metadata.get("namespace")) or namespace

@@ -4,8 +4,6 @@
 What several use cases have in common is gathered once: each copies the objects that it changes.
 """
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
@@ -66,14 +64,14 @@ class SourceObject:
         """Return the object's file."""
         return layout.write(anchors.shared(self.root))
 
-    def copy(self) -> SourceObject:
+    def copy(self) -> "SourceObject":
         """Return an independent copy."""
         copied = SourceObject(self.root, self.stem, self.made, self.part)
         copied._identity = self._identity
         self._is_own = False
         return copied
 
-    def with_root(self, root: MappingNode) -> SourceObject:
+    def with_root(self, root: MappingNode) -> "SourceObject":
         """Return the object with another root."""
         copied = self.copy()
         copied.root = root

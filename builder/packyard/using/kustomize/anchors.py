@@ -5,8 +5,6 @@ that are equal when the object is written stand once as ``&name``, then as ``*na
 is inside of them may still be shared. An anchor that no alias repeats is left out.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 
 from packyard.core.yaml.make import copy

@@ -4,8 +4,6 @@ Objects of files are gathered, components change them in their order, then the p
 and last its namespace. What a kustomization may say is in `supported`.
 """
 
-from __future__ import annotations
-
 import os
 from collections.abc import Sequence
 from pathlib import Path

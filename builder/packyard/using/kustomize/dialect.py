@@ -4,8 +4,6 @@ That is what a `Reader` reads, of files and of Components in the package; and ``
 namespace` writes it. Any other field is refused by name and line: whoever uses one can install the real program.
 """
 
-from __future__ import annotations
-
 import os
 from collections.abc import Iterator, Sequence
 from dataclasses import replace

@@ -10,8 +10,6 @@ kustomize's own, with a hash of the content behind the name, or without::
                                                                      LEVEL: info
 """
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Callable, Mapping

@@ -5,8 +5,6 @@ One of a base, an overlay or an option may be for some of the packages that use 
 in any use case of any of them. So each use case says what was `Idle` in it, and what all of them say is joined.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Mapping
 
 from packyard.core.errors import Problem

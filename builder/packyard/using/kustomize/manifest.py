@@ -4,8 +4,6 @@ Keys stay in the order of their file. Text that anybody could take for something
 is written as a block, so that a script stays readable.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 
 from packyard.core.yaml.content import Tree, block, literal, tree

@@ -6,8 +6,6 @@ subjects[].namespace   of role bindings: of subjects named ``default``, and of t
                        is built along, which also get the account's own namespace where the kustomization names none
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 
 from packyard.core.errors import BeyondError

@@ -4,8 +4,6 @@ While a kustomization is built its objects are nodes; their values are read once
 or what we do not read as it does, is refused by file and line.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -34,7 +32,7 @@ class Object:
     line: int
 
     @classmethod
-    def of(cls, node: MappingNode) -> Object:
+    def of(cls, node: MappingNode) -> "Object":
         """Read the values of a node."""
         value = strict.to_value(node)
         assert isinstance(value, dict)

@@ -1,7 +1,5 @@
 """What a kustomization is as a value, whoever read it: its objects, what it builds on, and what it changes."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from posixpath import join
@@ -91,8 +89,8 @@ class Part:
     folder: str
     files: tuple[str, ...] = ()  # its own resources
     objects: tuple[tuple[str, MappingNode], ...] = ()  # in these, each with the stem of its file
-    resources: tuple[Part, ...] = ()
-    components: tuple[Part, ...] = ()
+    resources: tuple["Part", ...] = ()
+    components: tuple["Part", ...] = ()
     generated: tuple[Generated, ...] = ()
     configurations: tuple[str, ...] = ()  # files that say where objects are named
     references: tuple[FieldSpec, ...] = ()  # the fields that they say to name ConfigMaps
@@ -104,7 +102,7 @@ class Part:
     namespace: str = ""  # as `kustomize edit set namespace` writes it
     size: int = 1  # parts that it is made of, each as often as it is named
 
-    def parts(self) -> Iterator[Part]:
+    def parts(self) -> Iterator["Part"]:
         """Yield everything that this is made of, in the order of composition, and last itself."""
         for part in (*self.resources, *self.components):
             yield from part.parts()

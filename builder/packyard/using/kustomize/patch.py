@@ -7,8 +7,6 @@ the old one, so that a patch without a comment unbinds the setter; comments abov
                                     value: {name: storage}                - name: storage
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass

@@ -9,8 +9,6 @@ kustomize knows the fields of Kubernetes' own kinds; those of others stand in fi
         path: spec/replicatedJobs/template/spec/template/spec/volumes/configMap/name
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass

@@ -11,8 +11,6 @@ in a list. It must lead to something. In a target the value is a regular express
 do, as in kustomize: ``[name=web]`` are the items ``web`` and ``web-2``. Options of kustomize's are refused.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass

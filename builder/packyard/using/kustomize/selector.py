@@ -5,8 +5,6 @@ matched in linear time; those of a replacement are the texts themselves. labelSe
 Kubernetes' own: ``app=bert``, ``role in (chief, worker)``.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Mapping
 

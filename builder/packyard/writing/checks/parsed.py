@@ -1,7 +1,5 @@
 """A package directory, parsed once for all checks: definitions, documents with their bound fields, objects by build."""
 
-from __future__ import annotations
-
 import posixpath
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -107,11 +105,11 @@ class Parsed:
         """Return the objects of a kind by their names."""
         return {name.value: root for root in self.objects if is_kind(root, group, kind) and (name := name_of(root))}
 
-    def of(self, build: Build) -> Parsed:
+    def of(self, build: Build) -> "Parsed":
         """Return the package as if it had this build alone."""
         return replace(self, builds=(build,))
 
-    def revised(self, build: Build, roots: Sequence[MappingNode], more: Definitions, added: frozenset[str]) -> Parsed:
+    def revised(self, build: Build, roots: Sequence[MappingNode], more: Definitions, added: frozenset[str]) -> "Parsed":
         """Return the package with one build, whose objects are others.
 
         ``more`` are the definitions that comments in the files ``added`` refer to.

@@ -10,8 +10,6 @@ tests       each test of the package's own comes to what its author expects, in 
 workspace   nothing more is wrong with all packages together, and with parts that none uses
 """
 
-from __future__ import annotations
-
 import os
 import shutil
 import subprocess
@@ -60,20 +58,20 @@ class Verdict:
     misfits: tuple[str, ...] = ()
 
     @classmethod
-    def of(cls, package: str, check: str, where: str = "", *, details: Iterable[str] = ()) -> Verdict:
+    def of(cls, package: str, check: str, where: str = "", *, details: Iterable[str] = ()) -> "Verdict":
         """Return the verdict of a check that found these details: without any it has passed."""
         lines = tuple(details)
         return cls(package, check, where, "failed" if lines else "passed", lines)
 
     @classmethod
-    def of_lint(cls, package: str, check: str, findings: Sequence[Finding]) -> Verdict:
+    def of_lint(cls, package: str, check: str, findings: Sequence[Finding]) -> "Verdict":
         """Return the verdict of lint: errors alone fail."""
         errors = (str(finding) for finding in findings if finding.severity == "error")
         warnings = (str(item.named) for item in findings if item.severity == "warning")
         return replace(cls.of(package, check, details=errors), warnings=tuple(warnings))
 
     @classmethod
-    def skipped(cls, package: str, check: str, where: str, *reasons: str) -> Verdict:
+    def skipped(cls, package: str, check: str, where: str, *reasons: str) -> "Verdict":
         """Return the verdict of a check that could not be made."""
         return cls(package, check, where, "skipped", reasons)
 
