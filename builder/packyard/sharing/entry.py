@@ -2,14 +2,11 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
 
 from packyard.core.bundle import manifest, record, reference
+from packyard.core.bundle.bundle import Bundle
 from packyard.core.bundle.record import checked, in_json, list_of, map_of, text
 from packyard.core.digest import Digest
-
-if TYPE_CHECKING:
-    from packyard.core.bundle.bundle import Bundle
 
 #: How the keys of what is known of a bundle end, behind that of the bundle.
 CHECKSUM, PROVENANCE, SBOM = ".sha256", ".intoto.json", ".spdx.json"
@@ -61,7 +58,7 @@ class IndexEntry:
         return self.key + end
 
     @classmethod
-    def of(cls, bundle: "Bundle") -> "IndexEntry":
+    def of(cls, bundle: Bundle) -> "IndexEntry":
         """Describe ``bundle``."""
         is_package = bundle.manifest.kind == manifest.BUNDLE
         return cls(
@@ -99,12 +96,12 @@ def bundle_key(name: str, version: str) -> str:
     return f"{version}/{name}.tar.gz"
 
 
-def _needs(bundle: "Bundle") -> tuple[str, ...]:
+def _needs(bundle: Bundle) -> tuple[str, ...]:
     required = {text.partition(" ") for use_case in bundle.manifest.use_cases.values() for text in use_case.requires}
     return tuple(sorted({name for kind, _, name in required if kind in _NEEDS}))
 
 
-def _description(bundle: "Bundle") -> str:
+def _description(bundle: Bundle) -> str:
     """Return the title of a bundle's README and the first sentences below it, as one line of limited length."""
     readme = next((member.data for member in bundle.members if member.path == _README), b"")
     paragraphs = [part.strip() for part in readme.decode("utf-8", "replace").replace("\r\n", "\n").split("\n\n")]

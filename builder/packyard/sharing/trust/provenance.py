@@ -16,7 +16,6 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass
 from functools import cache, partial
-from typing import TYPE_CHECKING
 from zlib import ZLIB_RUNTIME_VERSION
 
 from packyard import __version__
@@ -24,6 +23,7 @@ from packyard.core.bundle import record, reference
 from packyard.core.bundle.record import FaultError, Record, checked, list_of, text
 from packyard.core.digest import Digest
 from packyard.core.errors import IntegrityError, Problem
+from packyard.core.files.git import Revision
 from packyard.sharing.entry import PROVENANCE, SBOM, SIGSTORE, IndexEntry
 from packyard.sharing.stores.oci import manifest as manifests
 from packyard.sharing.stores.store import Store, get_or_none
@@ -31,9 +31,6 @@ from packyard.sharing.trust import envelope
 from packyard.sharing.trust.envelope import Opened
 from packyard.sharing.trust.keyless import Signing
 from packyard.sharing.trust.keys import Trust
-
-if TYPE_CHECKING:
-    from packyard.core.files.git import Revision
 
 #: The size of the largest statement, signed or not, in bytes.
 LIMIT = 8 * 1024 * 1024
@@ -57,7 +54,7 @@ class Statement:
 
     bundle: IndexEntry
     inputs: Mapping[str, Digest]
-    revision: "Revision | None"
+    revision: Revision | None
     _: KW_ONLY
     sbom: bytes | None = None
 

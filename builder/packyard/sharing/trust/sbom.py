@@ -5,21 +5,18 @@ lists. The workspace supplies the package, the owner of its namespace an image.
 """
 
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING
 from urllib.parse import quote
 
 from packyard.core.bundle import record, tar
+from packyard.core.bundle.bundle import Bundle
 from packyard.core.kubernetes import images
-
-if TYPE_CHECKING:
-    from packyard.core.bundle.bundle import Bundle
 
 _DOCUMENT, _PACKAGE = "SPDXRef-DOCUMENT", "SPDXRef-Package"
 _UNSAID = "NOASSERTION"
 _TIME = datetime.fromtimestamp(tar.MTIME, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
-def to_bytes(bundle: "Bundle", supplier: str = "") -> bytes:
+def to_bytes(bundle: Bundle, supplier: str = "") -> bytes:
     """Return the SBOM of a bundle; ``supplier`` is the organization that publishes it."""
     name, version = bundle.manifest.name, bundle.manifest.version
     containers = [_image(number, image) for number, image in enumerate(bundle.manifest.images, start=1)]

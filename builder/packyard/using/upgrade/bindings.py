@@ -42,5 +42,5 @@ def _of_package(package: PackageFiles) -> Iterator[Problem]:
 def named(path: str, data: bytes, names: Sequence[str]) -> list[str]:
     """Return which of the setters the comments of a file name."""
     documents = parse_text(source_of(data, path)) if path.endswith((".yaml", ".yml")) and is_marked(data, names) else ()
-    found = {bound.reference.name for document in documents for bound in find(document)}
-    return [name for name in names if name in found]
+    bound = {field.reference.name for document in documents for field in find(document)}
+    return [name for name in names if name in bound]

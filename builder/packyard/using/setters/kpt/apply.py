@@ -10,22 +10,18 @@ a: "x" # C      a: "y" # C          b: | # C        b: | # C        l: # C      
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from packyard.core.errors import InputError, Problem, refuse
 from packyard.core.yaml import items
 from packyard.core.yaml.content import Written, block, flow_text
 from packyard.core.yaml.document import items as nodes
 from packyard.core.yaml.document import parse_text, walk
-from packyard.core.yaml.edit import AS_IS, Edit, set_text
+from packyard.core.yaml.edit import AS_IS, Edit, Reading, set_text
 from packyard.core.yaml.node import Collection, Item, MappingNode, Node, Scalar, SequenceNode, Source
 from packyard.core.yaml.span import expanded
 from packyard.core.yaml.values import double_quoted, implicit_type, is_null, meaning, type_of
 from packyard.using.setters.fields import path_text, type_at
 from packyard.using.setters.kpt.tags import Pattern, Tagged, find
-
-if TYPE_CHECKING:
-    from packyard.core.yaml.edit import Reading
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,7 +148,7 @@ def _new_items(field: Tagged, node: SequenceNode, new: SequenceNode | None) -> l
     return items.replace(node, entries, same, field.entry)
 
 
-def _reading(node: Node, null: str) -> "Reading":
+def _reading(node: Node, null: str) -> Reading:
     """Return what a node reads: texts, lists and mappings; ``null`` is what stands for nothing."""
     if isinstance(node, SequenceNode):
         return [_reading(item.value, null) for item in node.items]
