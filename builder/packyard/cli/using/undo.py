@@ -98,10 +98,9 @@ def _merged(path: str, then: bytes | None, now: bytes | None, back: bytes | None
     """Merge a file that was edited by hand since a step, as `upgrade` does."""
     data, conflicts = onefile.merge(path, then, now, back, "", "this step")
     if conflicts:
-        place = conflicts[0].line
         hint = "save the file elsewhere, or revert the edit of these lines"
         problem = "was changed since in the same lines, or is another package's now; nothing was taken back"
-        raise ConflictError(Problem(problem, file=os.path.relpath(path), line=place, hint=hint))
+        raise ConflictError(Problem(problem, file=os.path.relpath(path), line=conflicts[0].line, hint=hint))
     return data
 
 
