@@ -8,10 +8,10 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from packyard.core.errors import InputError, suggest
-from packyard.core.yaml.compare import Planned
+from packyard.core.yaml.compare import Planned, PlannedNode
 from packyard.core.yaml.document import entries
 from packyard.core.yaml.edit import Edit
-from packyard.core.yaml.node import Collection, Node
+from packyard.core.yaml.node import Collection
 from packyard.core.yaml.splice import remove
 from packyard.core.yaml.values import double_quoted
 from packyard.using.functions.resourcelist import ID_ANNOTATIONS, NAME, ResourceItem, ResourceList, Result
@@ -81,7 +81,7 @@ def _error(name: str, message: str) -> Result:
 def _set(resources: ResourceList, values: Mapping[str, str]) -> _Answer:
     """Set the fields that kpt's comments tag."""
     edits: list[Edit] = []
-    planned: list[tuple[Node, str | Node | Sequence[str]]] = []
+    planned: list[PlannedNode] = []
     results: list[Result] = []
     for item in resources.items:
         settings = apply(item.root, values)

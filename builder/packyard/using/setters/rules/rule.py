@@ -55,30 +55,27 @@ class Rule:
 
         It needs each required setter that it names, and each number or boolean that the answer depends on.
         """
-        try:
-            return self._answer(setters)
-        except AnswerError:
-            return False
+        return self._answer(setters)[0]
 
     def broken(self, setters: Mapping[str, Setter]) -> Problem | None:
         """Return the rule's message with the values that break it, or None where it holds or is not yet decided."""
-        reason = ""
-        try:
-            if self._answer(setters) is not False:
-                return None
-        except AnswerError as error:
-            reason = f": {error}"
+        holds, reason = self._answer(setters)
+        if holds is not False:
+            return None
         shown = ", ".join(f"{name} is {_shown(setters[name])}" for name in self.names)
         return self.node.problem(self.message.removesuffix(".") + reason, f"the rule is {self.text}; {shown}")
 
-    def _answer(self, setters: Mapping[str, Setter]) -> bool | None:
+    def _answer(self, setters: Mapping[str, Setter]) -> tuple[bool | None, str]:
+        """Return what `holds` does, and behind a colon why it is no answer of the expression."""
         if any(setters[name].must_be_set for name in self.names):
-            return None
+            return None, ""
         try:
             values = {name: _value(setters[name]) for name in self.names}
-            return bool(expression.evaluate(self.node.value, self._types(setters), values))
+            return bool(expression.evaluate(self.node.value, self._types(setters), values)), ""
         except UndecidedError:
-            return None
+            return None, ""
+        except AnswerError as error:
+            return False, f": {error}"
 
     def _types(self, setters: Mapping[str, Setter]) -> dict[str, str]:
         return {name: _TYPES.get(full_type(setters[name].type), "string") for name in self.names}
