@@ -15,11 +15,11 @@ from packyard.core.yaml.node import Collection
 from packyard.core.yaml.splice import remove
 from packyard.core.yaml.values import double_quoted
 from packyard.using.functions.resourcelist import ID_ANNOTATIONS, NAME, ResourceItem, ResourceList, Result
+from packyard.using.functions.tagger import Tagger
 from packyard.using.setters.definition import Setter
 from packyard.using.setters.kpt import kptfile
 from packyard.using.setters.kpt.apply import apply, config_text
 from packyard.using.setters.kpt.derivation import derive
-from packyard.using.setters.kpt.parameterize import read_wanted, tag
 from packyard.using.setters.kpt.tags import find
 from packyard.using.setters.packages import KPTFILE
 
@@ -105,25 +105,15 @@ def _blind(resources: ResourceList) -> list[Result]:
 
 
 def _create_setters(resources: ResourceList) -> _Answer:
-    wishes = read_wanted(resources.values())
+    tagger = Tagger(resources.values())
     config = ResourceItem(resources.config) if resources.config else None
-    edits: list[Edit] = []
-    results: list[Result] = []
     for item in resources.items:
         is_config = config is not None and (config.reference, config.path) == (item.reference, item.path)
-        if item.root.text("kind") == KPTFILE or is_config:
-            continue
-        tags = tag(item.root, wishes)
-        edits += tags.edits
-        for path, value, pattern in tags.tags:
-            message = f'Added line comment "kpt-set: {pattern}" for field with value "{value}"'
-            results.append(Result(message=message, item=item, field_path=path))
-        for path in tags.left_out:
-            message = "a field inside brackets cannot carry a comment"
-            results.append(Result(message=message, severity="warning", item=item, field_path=path))
-    if not any(result.severity == "info" for result in results):
+        if item.root.text("kind") != KPTFILE and not is_config:
+            tagger.tag(item)
+    if not any(result.severity == "info" for result in tagger.results):
         raise InputError("no matches for the input list of setters")
-    return edits, results, ()
+    return tagger.edits, tagger.results, ()
 
 
 def _list_setters(resources: ResourceList) -> _Answer:

@@ -61,14 +61,10 @@ class FieldChange(NamedTuple):
     aliases: int = 0
 
 
-def find(document: Document) -> list[Binding]:
-    """Return every bound field of a document in the order of the text."""
-    return find_below(document.root) if document.root else []
-
-
-def find_below(root: Node) -> list[Binding]:
-    """Return every bound field of an object in the order of the text."""
-    return list(_find(root, (), False))
+def find(place: Document | Node) -> list[Binding]:
+    """Return every bound field of a document or an object in the order of the text."""
+    root = place.root if isinstance(place, Document) else place
+    return list(_find(root, (), False)) if root else []
 
 
 def behind_headers(documents: Iterable[Document]) -> Iterator[Problem]:

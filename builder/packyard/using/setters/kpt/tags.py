@@ -88,11 +88,6 @@ class Pattern:
         return _NAME.sub(lambda match: texts[match.group(1)], self.text)
 
 
-def write_comment(pattern: str) -> str:
-    """Write a comment."""
-    return PREFIX + pattern
-
-
 class Cover:
     """Finds values of setters in texts, the longest first.
 
