@@ -53,7 +53,13 @@ def read(documents: Sequence[Document]) -> tuple[Definitions, list[Bound]]:
         name = field.pattern.sole_name or next(same, "") or named_for(field.path, {*setters, *substitutions})
         if name not in setters:
             substitutions[name] = substitution(name, field.pattern.text)
+        assert field.comment
         bound.append(Bound(number, field.node, field.path, DefinitionRef("", name), field.comment))
+=======
+        assert field.comment
+        edits[number].append(replace_comment(field.comment, comment.write(name)))
+        bound.append(name)
+>>>>>>> main
     return Definitions(setters, substitutions), bound
 
 
