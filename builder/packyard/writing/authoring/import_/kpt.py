@@ -55,11 +55,6 @@ def read(documents: Sequence[Document]) -> tuple[Definitions, list[Bound]]:
             substitutions[name] = substitution(name, field.pattern.text)
         assert field.comment
         bound.append(Bound(number, field.node, field.path, DefinitionRef("", name), field.comment))
-=======
-        assert field.comment
-        edits[number].append(replace_comment(field.comment, comment.write(name)))
-        bound.append(name)
->>>>>>> main
     return Definitions(setters, substitutions), bound
 
 
