@@ -1,13 +1,17 @@
 """Values of options: set, shown and unset from a use case that has the option, and the same for all that have it."""
 
+import os
 import shutil
+import traceback
+from collections import Counter
 from pathlib import Path
 
 import pytest
 
 import reading
+from packyard.cli.main import main
+from packyard.core.files.tree import Tree
 from packyard.core.yaml.builder import Builder
-from packyard.using.kustomize.builtin import Trial
 from packyard.using.options import switch
 from packyard.using.setting import set_values
 from real import Kustomize
@@ -79,6 +83,32 @@ def test_set_parses_no_option_without_the_setter_and_a_list_each_once(
     parsed, build = list[str](), Builder.build
     monkeypatch.setattr(Builder, "build", lambda self, take: parsed.append(self.source.text) or build(self, take))
     set_values(root / optioned.MULTI, {"RUN_NAME": ["x"]})
-    switch.states(root / optioned.MULTI, Trial(root / optioned.MULTI))
+    switch.states(Tree(root / optioned.MULTI))
     texts = [(root / optioned.OPTIONS / file).read_text() for file in ("queue/queue.yaml", "Krmfile")]
     assert [*map(parsed.count, texts)] == [1, 1]
+
+
+COMMANDS = (
+    "set . QUEUE_NAME=x RUN_NAME=y", "set QUEUE_NAME x", "set . --unset RUN_NAME", "set -R QUEUE_NAME=x", "setters .",
+    "enable . dataset-bucket", "enable .", "enable . queue --off", "render .", "render --built-in .", "lint ../../../.."
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("words", COMMANDS)
+def test_a_command_opens_no_file_twice(root: Path, monkeypatch: pytest.MonkeyPatch, words: str) -> None:
+    done("enable", ".", "queue", "spread", cwd=root / optioned.MULTI)
+    done("set", ".", "PVC_NAME=disk", cwd=root / optioned.MULTI)
+    opened, opening = Counter[str](), os.open
+
+    def count(path: str, flags: int, mode: int = 0o777, *, dir_fd: int | None = None) -> int:
+        callers = {Path(frame.filename).stem for frame in traceback.extract_stack()}
+        if not flags & os.O_DIRECTORY and not {"replace", "atomic"} & callers:  # which write, and compare before
+            opened[os.path.realpath(path)] += 1
+        return opening(path, flags, mode, dir_fd=dir_fd)
+
+    monkeypatch.chdir(root / optioned.MULTI)
+    monkeypatch.setattr(os, "open", count)
+    assert main(words.split()) == (words.startswith("lint"))
+    own = {os.path.relpath(file, root): number for file, number in opened.items() if file.startswith(str(root))}
+    assert own.pop("packyard.json", 0) <= 3
+    assert set(own.values()) == {1}

@@ -8,7 +8,8 @@ import os
 from collections.abc import Sequence
 from pathlib import Path
 
-from packyard.core.errors import BeyondError, InputError, Problem
+from packyard.core.errors import BeyondError, InputError
+from packyard.core.files.tree import Tree
 from packyard.core.kubernetes.kinds import called
 from packyard.core.yaml.document import walk
 from packyard.core.yaml.node import MappingNode
@@ -18,8 +19,6 @@ from packyard.using.kustomize.dialect import HINT, PackageSources
 from packyard.using.kustomize.objects import Object
 from packyard.using.kustomize.part import Patch
 from packyard.using.kustomize.selector import Identity
-from packyard.using.options import options
-from packyard.using.options.folder import has_options
 
 #: The kinds that kustomize puts first and last; those between stand in the order of group, version and kind.
 _FIRST = (
@@ -32,9 +31,9 @@ _LAST = ("MutatingWebhookConfiguration", "ValidatingWebhookConfiguration")
 _POSITIONS = {kind: at for at, kind in enumerate(_FIRST, -len(_FIRST))} | {kind: at for at, kind in enumerate(_LAST, 1)}
 
 
-def build(directory: Path) -> bytes:
-    """Build a directory; YAML, a document per object, in kustomize's order."""
-    top = dialect.read(PackageSources(directory))
+def build(directory: Path, tree: Tree | None = None) -> bytes:
+    """Build a directory, which may be open; YAML, a document per object, in kustomize's order."""
+    top = dialect.read(PackageSources(tree or Tree(directory)))
     gathered: list[SourceObject] = []
     _Build().gather(top, gathered)
     items = [Object.of(source.root) for source in gathered]
@@ -50,8 +49,8 @@ def build(directory: Path) -> bytes:
 class Trial:
     """Builds what the components of a kustomization change, if it were other bytes than it is; reads a file once."""
 
-    def __init__(self, directory: Path) -> None:
-        self._sources = PackageSources(directory)
+    def __init__(self, tree: Tree) -> None:
+        self._sources = PackageSources(tree)
 
     def __call__(self, data: bytes) -> dict[str, int]:
         """Return how many objects each component reaches, or brings, by its real path.
@@ -63,19 +62,6 @@ class Trial:
         trial.gather(dialect.read(self._sources, data), [])
         package = os.path.realpath(self._sources.root_dir)
         return {f"{package}/{folder}": count for folder, count in trial.reached.items()}
-
-
-def find_misfits(directory: Path) -> Sequence[Problem]:
-    """Find enabled components that do not apply to a use case, or not together; none where only kustomize can say."""
-    try:
-        here = options.find(directory)
-        if here and has_options(directory) and here.enabled:
-            Trial(directory)(here.switched(()))
-    except BeyondError:
-        return ()
-    except InputError as error:
-        return error.problems
-    return ()
 
 
 class _Build(Gathering):

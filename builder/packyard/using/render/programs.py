@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from packyard.core.errors import InputError, Problem, UnavailableError
+from packyard.core.files.tree import Tree
 from packyard.core.work import process
 from packyard.using.render import directories
 
@@ -27,13 +28,13 @@ class Program:
         """kustomize or kubectl."""
         return self.file.name
 
-    def build(self, directory: Path) -> bytes:
-        """Build a directory and return the YAML that the program prints.
+    def build(self, directory: Path, tree: Tree | None = None) -> bytes:
+        """Build a directory, which may be open, and return the YAML that the program prints.
 
         Raises `InputError` with the program's words where it refuses, or before it is started where it would read too
         much, `UnavailableError` where it does not run or does not end.
         """
-        list(directories.folders(directory))
+        list(directories.folders(tree or Tree(directory)))
         command = [str(self.file.absolute()), self.verb, str(directory.absolute())]
         try:
             with tempfile.TemporaryDirectory(prefix="packyard-") as empty:

@@ -15,9 +15,9 @@ from packyard.core.bundle.bundle import Bundle
 from packyard.core.errors import PackyardError, Problem, suggest
 from packyard.core.errors import shown as in_quotes
 from packyard.core.files import regular
+from packyard.core.files.tree import Tree
 from packyard.core.yaml.node import Source
 from packyard.using.kustomize import objects
-from packyard.using.kustomize.builtin import Trial
 from packyard.using.kustomize.objects import Object
 from packyard.using.options.switch import switch
 from packyard.using.render.render import Inputs, render
@@ -48,7 +48,7 @@ def unmet(test: PackageTest, bundle: Bundle, use_case: str, *, path: str, kinds:
 def _given(test: PackageTest, directory: Path, path: str) -> list[Object]:
     """Return the objects of a use case with what a test gives it."""
     if test.options:
-        switch(directory, test.options, Trial)
+        switch(Tree(directory), test.options)
     values: dict[str, Sequence[str]] = {}
     if test.preset:
         file = shipped.preset(directory, test.preset)
