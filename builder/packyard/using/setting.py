@@ -10,6 +10,7 @@ import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import nullcontext
 from pathlib import Path
+from posixpath import join
 from typing import TYPE_CHECKING, NamedTuple
 
 from packyard.core.errors import ConflictError, InputError, Problem, refuse, suggest
@@ -17,7 +18,7 @@ from packyard.core.files.steps import StepLog
 from packyard.core.files.tree import Tree
 from packyard.using.options import folder
 from packyard.using.options.folder import OPTIONS
-from packyard.using.setters.change import check_rules, join, read_changed, read_kpt, unbound
+from packyard.using.setters.change import check_rules, read_changed, read_kpt, unbound
 from packyard.using.setters.definition import Setter
 from packyard.using.setters.packages import PackageFiles, find_packages, read_krmfile
 from packyard.using.setters.plan import Assignment, Plan, Shipped, no_default, placed, plan, unknown

@@ -121,23 +121,18 @@ def set_fields(
     ``memo`` remembers documents; ``where`` stands before paths in messages.
     """
     definitions = before.with_setters(changed)
-    changes: list[FieldChange] = []
-    counts = dict.fromkeys(changed, 0)
     files: dict[str, bytes] = {}
     names = _names(definitions, changed)
+    fields = FieldEdits(definitions, changed, names)
     for path, data in resources.items():
         if comment.is_marked(data, names):
-            fields = FieldEdits(definitions, changed, names)
             source = source_of(data, where + path)
             documents = parse_shared(source, memo)
-            fields.visit(documents)
-            new = apply_to_file(data, source, fields.edits, documents, fields.planned)
-            changes += fields.changes
-            for name, number in fields.counts.items():
-                counts[name] += number
+            edits, planned = fields.visit(documents)
+            new = apply_to_file(data, source, edits, documents, planned)
             if new is not None:
                 files[path] = new
-    return Plan(tuple(changes), files, counts, definitions, former=before)
+    return Plan(tuple(fields.changes), files, fields.counts, definitions, former=before)
 
 
 def unknown(

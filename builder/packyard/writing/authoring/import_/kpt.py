@@ -18,7 +18,7 @@ from packyard.using.setters.definition import Definitions, Setter, Substitution
 from packyard.using.setters.fields import path_text
 from packyard.using.setters.kpt import kptfile, tags
 from packyard.using.setters.kpt.derivation import derive
-from packyard.using.setters.kpt.tags import Tagged
+from packyard.using.setters.kpt.tags import Place
 from packyard.writing.authoring.import_.meaning import named_for, substitution, typed
 from packyard.writing.authoring.import_.note import DOUBTFUL, LOST, Note
 
@@ -49,6 +49,7 @@ def read(
         name = field.pattern.sole_name or next(same, "") or named_for(field.path, {*setters, *substitutions})
         if name not in setters:
             substitutions[name] = substitution(name, field.pattern.text)
+        assert field.comment
         edits[number].append(replace_comment(field.comment, comment.write(name)))
         bound.append(name)
     return Definitions(setters, substitutions), bound
@@ -66,7 +67,7 @@ def functions(file: Source) -> Iterator[Note]:
                 yield Note(LOST, "functions of the pipeline", todo, (f"{file.name}: {entry.name}: {called}",))
 
 
-def _list(field: Tagged, node: SequenceNode, setters: dict[str, Setter]) -> str:
+def _list(field: Place, node: SequenceNode, setters: dict[str, Setter]) -> str:
     """Define the setter of a list; say why it cannot be bound."""
     name = field.pattern.sole_name
     texts = tuple(scalar.value for scalar in scalars(node))
@@ -76,7 +77,7 @@ def _list(field: Tagged, node: SequenceNode, setters: dict[str, Setter]) -> str:
     return "" if setter.values == texts else "its other fields show other values"
 
 
-def _text(field: Tagged, values: Mapping[str, str]) -> str:
+def _text(field: Place, values: Mapping[str, str]) -> str:
     assert isinstance(field.node, Scalar)
     if is_null(field.node) or field.node.style in "|>":
         return "setters give texts of one line"
