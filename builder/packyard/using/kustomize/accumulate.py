@@ -140,7 +140,6 @@ class Gathering:
         """Patch objects, and return those that the patch is for."""
         root = change.document.root
         matched = _matched(change, root, objects)
-        root = nameless(root) if isinstance(root, MappingNode) else root
         for item in matched if not patch.deletes(root) else ():
             before = item.identity
             if isinstance(root, SequenceNode):
@@ -267,14 +266,3 @@ def _unmatched(root: MappingNode, objects: Sequence[SourceObject]) -> Problem:
     message = f"no {kind} {name!r} of {version} to patch"
     listed = ", ".join(sorted(" ".join(filter(None, words)) for words in called))
     return (root.find("metadata", "name") or root).problem(message, f"there are {listed}")
-
-
-def nameless(root: MappingNode) -> MappingNode:
-    """Return a strategic merge without the fields that only name its object."""
-    result = make.copy(root)
-    result.children = [entry for entry in result.entries if entry.name not in ("apiVersion", "kind")]
-    metadata = result.entry("metadata")
-    if metadata and isinstance(metadata.value, MappingNode):
-        metadata.value = own = make.copy(metadata.value)
-        own.children = [entry for entry in own.entries if entry.name not in ("name", "namespace")]
-    return result

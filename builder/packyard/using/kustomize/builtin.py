@@ -46,22 +46,16 @@ def build(directory: Path, tree: Tree | None = None) -> bytes:
     return manifest.write(item.root for item in sorted(deployed, key=_order))
 
 
-class Trial:
-    """Builds what the components of a kustomization change, if it were other bytes than it is; reads a file once."""
+def reached(sources: PackageSources, data: bytes) -> dict[str, int]:
+    """Return how many objects each component reaches, or brings, by its real path, if a kustomization were ``data``.
 
-    def __init__(self, tree: Tree) -> None:
-        self._sources = PackageSources(tree)
-
-    def __call__(self, data: bytes) -> dict[str, int]:
-        """Return how many objects each component reaches, or brings, by its real path.
-
-        Fields that act later, images say, are passed over. Raises `InputError` where one does not apply, and
-        `BeyondError` where only kustomize can say.
-        """
-        trial = _Build()
-        trial.gather(dialect.read(self._sources, data), [])
-        package = os.path.realpath(self._sources.root_dir)
-        return {f"{package}/{folder}": count for folder, count in trial.reached.items()}
+    Fields that act later, images say, are passed over. Raises `InputError` where one does not apply, and `BeyondError`
+    where only kustomize can say.
+    """
+    trial = _Build()
+    trial.gather(dialect.read(sources, data), [])
+    package = os.path.realpath(sources.root_dir)
+    return {f"{package}/{folder}": count for folder, count in trial.reached.items()}
 
 
 class _Build(Gathering):

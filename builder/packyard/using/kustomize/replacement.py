@@ -27,7 +27,7 @@ from packyard.using.kustomize import selector
 from packyard.using.setters import regexp
 
 _STEP = re.compile(r"\[([^=\]]*)=(.*)\]\Z")
-_DOT = re.compile(r"(?<!\\)\.")
+_DOT = re.compile(r"(?<!\\)\.(?![^][]*\](?:\.|\Z))")
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,15 +136,9 @@ def _of_type(old: Node, new: Node) -> Node:
 
 def steps(path: str) -> list[str]:
     """Split a path at its dots; those in brackets and those behind a backslash do not split."""
-    joined: list[str] = []
-    for piece in _DOT.split(path):
-        if joined and joined[-1].startswith("[") and not joined[-1].endswith("]"):
-            joined[-1] += f".{piece}"
-            if "=" not in joined[-1] and joined[-1].endswith("]"):
-                joined[-1] = joined[-1].strip("[]")
-        else:
-            joined.append(piece)
-    return [piece.replace("\\.", ".") for piece in joined if piece] or [path]
+    pieces = filter(None, _DOT.split(path))
+    keys = (piece if "=" in piece or "." not in piece else piece.strip("[]") for piece in pieces)
+    return [key.replace("\\.", ".") for key in keys] or [path]
 
 
 def _follow(node: Node, way: Sequence[str], *, is_exact: bool = False) -> Iterator[Child]:

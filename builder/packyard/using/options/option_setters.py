@@ -90,11 +90,8 @@ def reach(tree: Tree, names: Sequence[str], *, recursive: bool, options: Collect
     on = {*options}.union(*(Options(item, real).enabled for item in use_cases if has_options(item)))
     if not on or not packages.own_setters(top_options.folder).keys() & {*names}:
         return None
-    by_name: dict[str, list[str]] = {}
-    for option in _read(top_options, on):
-        for name in names:
-            if option.is_enabled and name in option.setters:
-                by_name.setdefault(name, []).append(option.name)
+    enabled = [option for option in _read(top_options, on) if option.is_enabled]
+    by_name = {name: having for name in names if (having := [item.name for item in enabled if name in item.setters])}
     if not by_name:
         return None
     here, top = top_options.use_case, os.path.dirname(real)

@@ -11,7 +11,7 @@ stays as it is, byte for byte.
 """
 
 import os
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Collection, Sequence
 from functools import cached_property
 from pathlib import Path
 
@@ -19,13 +19,11 @@ from packyard.core.errors import InputError, Problem, refuse
 from packyard.core.files import filenames, paths
 from packyard.core.files.tree import Tree
 from packyard.core.kubernetes import kustomization
-from packyard.core.yaml import items
 from packyard.core.yaml.document import items as nodes_of
 from packyard.core.yaml.document import parse_one, scalars
-from packyard.core.yaml.edit import Edit
 from packyard.core.yaml.node import Document, Item, MappingNode, Scalar, SequenceNode
 from packyard.core.yaml.proof import apply_to_file
-from packyard.core.yaml.splice import change, remove
+from packyard.core.yaml.splice import change
 from packyard.core.yaml.values import listed
 from packyard.using.options.folder import OPTIONS, needed
 
@@ -88,13 +86,18 @@ class Options:
 
         A key of which nothing is left goes with its list.
         """
-        files = list(dict.fromkeys(file for name in on for file in self._needed(name)))
+        files = dict.fromkeys(file for name in on for file in self._needed(name))
         staying = {file for name in self.enabled.keys() - off for file in self._needed(name)}
         leaving = {file for name in self.enabled.keys() & off for file in self._needed(name)}.difference(files, staying)
-        present = _texts(listed(self._root, _RESOURCES))
-        edits = self._edited(_COMPONENTS, [f"{self.line}/{name}" for name in on], lambda line: self._named(line) in off)
-        edits += self._edited(_RESOURCES, [file for file in files if file not in present], leaving.__contains__)
-        changed = apply_to_file(self.data, self._document.source, edits, [self._document])
+        lines = {key: _texts(listed(self._root, key)) for key in (_COMPONENTS, _RESOURCES)}
+        new = {
+            _COMPONENTS: [line for line in lines[_COMPONENTS] if self._named(line) not in off],
+            _RESOURCES: [file for file in lines[_RESOURCES] if file not in leaving],
+        }
+        new[_COMPONENTS] += (f"{self.line}/{name}" for name in on)
+        new[_RESOURCES] += (file for file in files if file not in lines[_RESOURCES])
+        values = {key: texts or None for key, texts in new.items() if texts != lines[key]}
+        changed = apply_to_file(self.data, self._document.source, change(self._root, values), [self._document])
         return self.data if changed is None else changed
 
     @cached_property
@@ -125,20 +128,6 @@ class Options:
         if not self.folder.has_file(option):  # an upgrade enables what another version has
             return []
         return [file for file in needed(self.folder.read(option)) if self.tree.has_file(file)]
-
-    def _edited(self, key: str, added: Sequence[str], goes: Callable[[str], bool]) -> list[Edit]:
-        """Return the edits that take lines out of a list, and add others at its end."""
-        node = listed(self._root, key)
-        lines = _texts(node)
-        places = [at for at, line in enumerate(lines) if not goes(line)]
-        if len(places) == len(lines) and not added:
-            return []
-        if node is None:
-            return change(self._root, {key: list(added)})
-        if not places and not added:
-            return remove(self._root, {key})
-        new, same = [*(lines[at] for at in places), *added], [*places, *(None for _ in added)]
-        return items.replace(node, new, same, self._root.entry(key))
 
 
 def find(tree: Tree) -> Options | None:

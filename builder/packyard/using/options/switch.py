@@ -13,7 +13,8 @@ from packyard.core.errors import BeyondError, ConflictError, InputError, Problem
 from packyard.core.files import filenames
 from packyard.core.files.steps import StepLog
 from packyard.core.files.tree import Tree
-from packyard.using.kustomize.builtin import Trial
+from packyard.using.kustomize.builtin import reached
+from packyard.using.kustomize.dialect import PackageSources
 from packyard.using.options import options
 from packyard.using.options.folder import OPTIONS, description, has_options
 from packyard.using.options.options import Options
@@ -51,7 +52,7 @@ def switch(use_case: Tree, names: Sequence[str], *, off: bool = False, log: Step
     What is so already stays as it is.
     """
     with use_case.locked(log, below=False):
-        switched = _disabled(use_case, names) if off else enabled(use_case, names, Trial(use_case))
+        switched = _disabled(use_case, names) if off else enabled(use_case, names, PackageSources(use_case))
         if switched.changed:
             use_case.write({switched.file: switched.after})
     return switched
@@ -67,10 +68,10 @@ def plan(use_cases: Sequence[Tree], names: Sequence[str]) -> tuple[dict[str, Swi
     fitting: set[str] = set()
     for use_case in use_cases:
         here: list[str] = []
-        trial = Trial(use_case)
+        sources = PackageSources(use_case)
         for name in names:
             try:
-                planned[os.path.realpath(use_case.root_dir)] = enabled(use_case, [*here, name], trial)
+                planned[os.path.realpath(use_case.root_dir)] = enabled(use_case, [*here, name], sources)
             except (InputError, ConflictError) as error:
                 misfits[name] = error.problems[0]
             else:
@@ -79,13 +80,13 @@ def plan(use_cases: Sequence[Tree], names: Sequence[str]) -> tuple[dict[str, Swi
     return planned, [problem for name, problem in misfits.items() if name not in fitting]
 
 
-def enabled(use_case: Tree, names: Sequence[str], trial: Trial) -> Switched:
+def enabled(use_case: Tree, names: Sequence[str], sources: PackageSources) -> Switched:
     """Plan to enable options in a use case."""
     here, new, old = _find(use_case, names)
     unsure = ""
     try:
         if new:
-            _try(here, new, trial)
+            _try(here, new, sources)
     except BeyondError as error:
         unsure = str(error.problems[0])
     return Switched(here.file, here.data, here.switched(new), new, old, unsure)
@@ -98,16 +99,18 @@ def _disabled(use_case: Tree, names: Sequence[str]) -> Switched:
 
 def states(use_case: Tree) -> list[OptionState]:
     """Return every option of a use case's package: whether it is enabled, and whether it fits."""
-    here, trial = options.find(use_case), Trial(use_case)
+    here = options.find(use_case)
+    if here is None:
+        return []
+    sources = PackageSources(use_case)
     states = []
-    for name in here.names() if here else ():
-        assert here
+    for name in here.names():
         fits, reason = True, ""
         try:
             if name in here.enabled:
-                _check(here, trial)
+                _check(here, sources)
             else:
-                _try(here, [name], trial)
+                _try(here, [name], sources)
         except BeyondError as error:
             reason = f"not known: {error.problems[0].message}"
         except (InputError, ConflictError) as error:
@@ -122,7 +125,7 @@ def find_misfits(use_case: Tree) -> Sequence[Problem]:
     try:
         here = options.find(use_case) if has_options(use_case) else None
         if here and here.enabled:
-            Trial(use_case)(here.data)
+            reached(PackageSources(use_case), here.data)
     except BeyondError:
         return ()
     except InputError as error:
@@ -156,10 +159,10 @@ def _unknown(here: Options, name: str) -> Problem | None:
     return Problem(f"there is no option {name!r}", file=str(folder), hint=hint)
 
 
-def _check(here: Options, trial: Trial) -> None:
+def _check(here: Options, sources: PackageSources) -> None:
     """Refuse a use case whose enabled options do not apply, before another is added to them."""
     try:
-        trial(here.data)
+        reached(sources, here.data)
     except BeyondError:
         raise
     except InputError as error:
@@ -168,39 +171,36 @@ def _check(here: Options, trial: Trial) -> None:
         raise InputError(first, *error.problems) from error
 
 
-def _try(here: Options, names: Sequence[str], trial: Trial) -> None:
+def _try(here: Options, names: Sequence[str], sources: PackageSources) -> None:
     """Refuse options that do not apply, do nothing, or exclude one that is enabled."""
     try:
-        effects = trial(here.switched(names))
+        effects = reached(sources, here.switched(names))
     except BeyondError:
         raise
     except InputError as error:
-        _check(here, trial)
+        _check(here, sources)
         for place, name in enumerate(names):
-            _explain(here, name, names[:place], trial)
+            _explain(here, name, names[:place], sources)
         raise error from None
+    idle = {name: here.option_file(name) for name in names if not effects.get(f"{here.real}/{name}")}
+    message = f"changes nothing in {here.tree.root_dir}"
     refuse(
-        Problem(
-            f"option {name!r} changes nothing in {here.tree.root_dir}",
-            file=here.folder.prefix + here.option_file(name),
-            hint="it is for others",
-        )
-        for name in names
-        if not effects.get(f"{here.real}/{name}")
+        Problem(f"option {name!r} {message}", file=here.folder.prefix + file, hint="it is for others")
+        for name, file in idle.items()
     )
 
 
-def _explain(here: Options, name: str, before: Sequence[str], trial: Trial) -> None:
+def _explain(here: Options, name: str, before: Sequence[str], sources: PackageSources) -> None:
     """Refuse an option that does not apply alone, or beside one of the others."""
     directory = here.tree.root_dir
     try:
-        trial(here.switched([name], here.enabled))
+        reached(sources, here.switched([name], here.enabled))
     except InputError as error:
         misfit = f"option {name!r} does not fit {directory}: "
         raise InputError(*(problem._replace(message=misfit + problem.message) for problem in error.problems)) from error
     for option in (*here.enabled, *before):
         try:
-            trial(here.switched([option, name], here.enabled))
+            reached(sources, here.switched([option, name], here.enabled))
         except InputError as error:
             state = "is enabled" if option in here.enabled else "you name too"
             message = f"option {name!r} cannot be used together with {option!r}, which {state}"

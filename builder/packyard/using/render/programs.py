@@ -6,9 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from packyard.core.errors import InputError, Problem, UnavailableError
-from packyard.core.files.tree import Tree
 from packyard.core.work import process
-from packyard.using.render import directories
 
 _MOST = 256 * 1024 * 1024  # bytes that a program may print
 #: Program and verb, the preferred first.
@@ -28,13 +26,12 @@ class Program:
         """kustomize or kubectl."""
         return self.file.name
 
-    def build(self, directory: Path, tree: Tree | None = None) -> bytes:
-        """Build a directory, which may be open, and return the YAML that the program prints.
+    def build(self, directory: Path) -> bytes:
+        """Build a directory and return the YAML that the program prints.
 
-        Raises `InputError` with the program's words where it refuses, or before it is started where it would read too
-        much, `UnavailableError` where it does not run or does not end.
+        Raises `InputError` with the program's words where it refuses, `UnavailableError` where it does not run or does
+        not end. How much it reads `directories.folders` says before.
         """
-        list(directories.folders(tree or Tree(directory)))
         command = [str(self.file.absolute()), self.verb, str(directory.absolute())]
         try:
             with tempfile.TemporaryDirectory(prefix="packyard-") as empty:

@@ -11,13 +11,14 @@ from packyard.core.bundle import address, shipped
 from packyard.core.errors import BeyondError, InputError, Problem, refuse
 from packyard.core.files.tree import Tree
 from packyard.core.kubernetes import kustomization
-from packyard.core.yaml.document import source_of, unmerged
+from packyard.core.yaml.document import unmerged
 from packyard.using.kustomize import builtin
 from packyard.using.options.option_setters import OptionSetters, read_enabled
 from packyard.using.render import directories, programs
 from packyard.using.setters.check import is_refused
 from packyard.using.setters.definition import Setter
 from packyard.using.setters.krmfile import KRMFILE, Krmfile
+from packyard.using.setters.packages import own_krmfile
 from packyard.using.setters.refusal import explain
 from packyard.using.setters.rules import rule
 
@@ -40,7 +41,7 @@ class Inputs:
         folders = list(directories.folders(tree))
         refuse(shipped.lost([folder.root_dir for folder in folders], KRMFILE))
         refuse(problem for folder in folders for problem in _unmerged(folder))
-        return cls(tree, _krmfiles(folders), read_enabled(tree))
+        return cls(tree, [*filter(None, map(own_krmfile, folders))], read_enabled(tree))
 
     @property
     def setters(self) -> list[Setter]:
@@ -67,7 +68,10 @@ class Inputs:
         ]
         for krmfile in self.krmfiles:
             problems += [*krmfile.misnamed(), *rule.find_broken(krmfile.root, krmfile.definitions.setters)]
-        refuse([*problems, *_broken_of(self.options)])
+        for option in self.options:
+            if option.krmfile:
+                problems += rule.find_broken(option.krmfile.root, option.krmfile.definitions.setters, option.setters)
+        refuse(problems)
 
     @property
     def _every(self) -> list[Setter]:
@@ -100,24 +104,12 @@ def render(directory: Path, *, path: str, inputs: Inputs | None = None, command:
     if program is None:
         return builtin.build(directory, inputs.tree)
     try:
-        return program.build(directory, inputs.tree)
+        return program.build(directory)
     except InputError as error:
         if "yaml: " in str(error):
             with suppress(BeyondError):
                 builtin.build(directory, inputs.tree)  # which names the file and the line
         raise
-
-
-def _broken_of(options: Sequence[OptionSetters]) -> Iterator[Problem]:
-    for option in options:
-        if option.krmfile and option.setters:
-            krmfile = option.krmfile
-            yield from rule.find_broken(krmfile.root, krmfile.definitions.setters, option.setters)
-
-
-def _krmfiles(folders: Sequence[Tree]) -> list[Krmfile]:
-    with_one = [tree for tree in folders if tree.has_file(KRMFILE)]
-    return [Krmfile(source_of(tree.read(KRMFILE), tree.prefix + KRMFILE)) for tree in with_one]
 
 
 def _unmerged(tree: Tree) -> Iterator[Problem]:

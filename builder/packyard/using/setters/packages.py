@@ -61,9 +61,13 @@ def read_krmfile(package: PackageFiles) -> Krmfile:
 
 def own_setters(tree: Tree) -> "Mapping[str, Setter]":
     """Return the setters of a use case, by its Krmfile alone; none where it has none, or is gone."""
-    if not tree.has(KRMFILE):
-        return {}
-    return Krmfile(source_of(tree.read(KRMFILE), tree.prefix + KRMFILE)).definitions.setters
+    krmfile = own_krmfile(tree)
+    return krmfile.definitions.setters if krmfile else {}
+
+
+def own_krmfile(tree: Tree) -> Krmfile | None:
+    """Return the Krmfile of a folder; None where it has none, or is gone."""
+    return Krmfile(source_of(tree.read(KRMFILE), tree.prefix + KRMFILE)) if tree.has(KRMFILE) else None
 
 
 def find_packages(tree: Tree, *, recursive: bool, kpt: bool = False) -> list[str]:
