@@ -104,12 +104,18 @@ def elsewhere(use_case: Tree, problem: Problem) -> Problem:
 
     That another use case has it is a hint. What is missing in a line of a values file stays a problem of that line.
     """
-    from packyard.core.bundle import shipped  # for errors
+    from packyard.core.bundle import address, shipped  # for errors
 
-    name = problem.missing
-    known = switched_off(use_case, name) or shipped.replacement(use_case.root_dir, name) if name else None
-    if not known and name and not problem.hint.startswith("did") and (having := _others(use_case.root_dir, name)):
-        known = problem._replace(hint=f"{having} has it")
+    name, directory = problem.missing, use_case.root_dir
+    if not name:
+        return problem
+    known = shipped.replacement(directory, name)
+    if having := disabled(use_case, name):
+        message = f"{name} is a parameter of {listed(having)}, which {directory} has not enabled"
+        hint = f"packyard enable {address.typed(directory)} {having[0].name}"
+        known = having[0].setters[name].problem(message, hint)
+    elif not known and not problem.hint.startswith("did") and (place := _others(directory, name)):
+        known = problem._replace(hint=f"{place} has it")
     elif not known and (meant := _described(use_case, name)):
         known = problem._replace(hint=f"did you mean {meant}?")
     return known._replace(file=problem.file, line=problem.line) if known and problem.line else known or problem
@@ -133,18 +139,6 @@ def _described(use_case: Tree, name: str) -> str:
     texts = {f"{item.name!r}{where}": f"{item.name} {item.description}".casefold() for where, item in setters}
     matching = [shown for shown, text in texts.items() if words <= {*re.split(r"[\W_]+", text)}]
     return matching[0] if len(matching) == 1 < len(words) else ""
-
-
-def switched_off(use_case: Tree, name: str) -> Problem | None:
-    """Say which option has a setter that the use case does not have, as the option is not enabled there."""
-    having = disabled(use_case, name)
-    if not having:
-        return None
-    from packyard.core.bundle import address  # for errors
-
-    message = f"{name} is a parameter of {listed(having)}, which {use_case.root_dir} has not enabled"
-    setter = having[0].setters[name]
-    return setter.problem(message, f"packyard enable {address.typed(use_case.root_dir)} {having[0].name}")
 
 
 def disabled(use_case: Tree, name: str) -> list[OptionSetters]:

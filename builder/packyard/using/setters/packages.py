@@ -67,7 +67,7 @@ def own_setters(tree: Tree) -> "Mapping[str, Setter]":
 
 def own_krmfile(tree: Tree) -> Krmfile | None:
     """Return the Krmfile of a folder; None where it has none, or is gone."""
-    return Krmfile(source_of(tree.read(KRMFILE), tree.prefix + KRMFILE)) if tree.has(KRMFILE) else None
+    return Krmfile(source_of(tree.read(KRMFILE), tree.prefix + KRMFILE)) if tree.has_file(KRMFILE) else None
 
 
 def find_packages(tree: Tree, *, recursive: bool, kpt: bool = False) -> list[str]:

@@ -23,6 +23,7 @@ from packyard.core.bundle.bundle import Bundle
 from packyard.core.errors import InputError, PackyardError, Problem, UnavailableError
 from packyard.core.files.tree import Tree
 from packyard.core.kubernetes import schemas
+from packyard.core.kubernetes.lenient import kind_of, name_of
 from packyard.core.yaml.node import Source
 from packyard.using.kustomize import builtin, objects
 from packyard.using.options.switch import states, switch
@@ -171,7 +172,7 @@ def _differences(directory: Path, manifests: bytes) -> list[str]:
     """Return the objects that packyard builds otherwise of a directory than a program did, or why it does not."""
     try:
         ours, theirs = (
-            {f"{item.kind}/{item.name}": item.root for item in objects.parse(Source("", text.decode()))}
+            {f"{kind_of(item)[1]}/{name_of(item)}": item for item in objects.parse(Source("", text.decode()))}
             for text in (builtin.build(directory), manifests)
         )
     except PackyardError as error:
