@@ -70,4 +70,6 @@ def package_of(directory: str | os.PathLike[str]) -> str:
 
 def seen(directory: str | os.PathLike[str], real: str) -> str:
     """Return the path of a real folder as it is seen from a directory: by the words that the user named that with."""
-    return os.path.normpath(os.path.join(directory, os.path.relpath(real, os.path.realpath(directory))))
+    path = os.path.join(directory, os.path.relpath(real, os.path.realpath(directory)))
+    short = os.path.normpath(path)
+    return short if os.path.realpath(short) == os.path.realpath(path) else path

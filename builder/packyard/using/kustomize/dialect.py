@@ -60,9 +60,7 @@ class PackageSources(Sources):
     def __init__(self, tree: Tree) -> None:
         self.directory = directory = tree.root_dir
         real, package = os.path.realpath(directory), paths.package_of(directory)
-        short = paths.seen(directory, package)
-        long = directory / os.path.relpath(package, real)
-        super().__init__(Path(short) if os.path.realpath(short) == package else long)
+        super().__init__(Path(paths.seen(directory, package)))
         self.top = os.path.relpath(real, package).removeprefix(".")
         self._budget = Budget(directory, HINT)
         self._package = tree.at(self.root_dir)

@@ -152,8 +152,7 @@ class _Place:
     def add(self, value: Node, comment: Comment | None) -> None:
         """Add an entry, or replace it; insert an item before the one at an index, or behind the last at ``-``."""
         if isinstance(self.parent, MappingNode):
-            existing = self.parent.entry(self.last)
-            if existing is not None:
+            if self.parent.entry(self.last):
                 self.replace(value, comment)
                 return
             entry = Entry(scalar(self.last, self.operation.source.name), value, value.start)

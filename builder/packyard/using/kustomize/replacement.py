@@ -93,19 +93,15 @@ def _read(fields: Fields, node: Node, file: str) -> Replacement | None:
 
 def find_source(replacement: Replacement, roots: Sequence[MappingNode]) -> Node:
     """Return the value to copy; exactly one object must be its source."""
-    source = replacement.source
+    source, complaint = replacement.source, replacement.node.problem
     matches = [root for root in roots if selector.selects(source, root, selector.identity(root), is_exact=True)]
     if len(matches) != 1:
         words = ", ".join(f"{word} {text}" for word, text in source.items())
-        raise InputError(
-            replacement.node.problem(f"{len(matches)} objects are the source ({words}) where one is expected")
-        )
+        raise InputError(complaint(f"{len(matches)} objects are the source ({words}) where one is expected"))
     parts = list(_follow(matches[0], steps(replacement.path), is_exact=True))
     parts = [part for part in parts if not is_null(part.value) and to_value(part.value) not in ({}, [])]
     if len(parts) != 1:
-        raise InputError(
-            replacement.node.problem(f"the source has {len(parts)} values at {replacement.path} where one is expected")
-        )
+        raise InputError(complaint(f"the source has {len(parts)} values at {replacement.path} where one is expected"))
     return parts[0].value
 
 

@@ -109,14 +109,16 @@ def elsewhere(use_case: Tree, problem: Problem) -> Problem:
     name, directory = problem.missing, use_case.root_dir
     if not name:
         return problem
-    known = shipped.replacement(directory, name)
+    known = None
     if having := disabled(use_case, name):
         message = f"{name} is a parameter of {listed(having)}, which {directory} has not enabled"
         hint = f"packyard enable {address.typed(directory)} {having[0].name}"
         known = having[0].setters[name].problem(message, hint)
-    elif not known and not problem.hint.startswith("did") and (place := _others(directory, name)):
+    elif replacement := shipped.replacement(directory, name):
+        known = replacement
+    elif not problem.hint.startswith("did") and (place := _others(directory, name)):
         known = problem._replace(hint=f"{place} has it")
-    elif not known and (meant := _described(use_case, name)):
+    elif meant := _described(use_case, name):
         known = problem._replace(hint=f"did you mean {meant}?")
     return known._replace(file=problem.file, line=problem.line) if known and problem.line else known or problem
 

@@ -51,8 +51,5 @@ class Program:
 
 def find(path: str) -> Program | None:
     """Return the first program that builds, from folders joined as in the variable PATH; None where there is none."""
-    for name, verb in _KNOWN:
-        file = shutil.which(name, path=path)
-        if file:
-            return Program(Path(file), verb)
-    return None
+    files = ((shutil.which(name, path=path), verb) for name, verb in _KNOWN)
+    return next((Program(Path(file), verb) for file, verb in files if file), None)
