@@ -33,7 +33,8 @@ def values(node: MappingNode) -> dict[str, Value]:
     for name, text in annotations.items() if isinstance(annotations, dict) else ():
         if not isinstance(text, str):
             message = f"annotation {name!r} must be text, and kustomize makes text of it in its own way"
-            raise BeyondError(node.problem(message, "put it in quotes"))
+            place = node.find("metadata", "annotations", name) or node
+            raise BeyondError(place.problem(message, "put it in quotes"))
     return value
 
 
