@@ -24,8 +24,8 @@ case "$*" in kustomize*) exec {program} "$@" ;; *"-f -"*) cat >/dev/null ;; esac
 SESSIONS = [session for page in pages.PAGES if page.exists() for session in pages.sessions(page)]
 #: The first hour has seven words: package, version, use case, parameter, option, values file and run. These come later.
 LATER = re.compile(
-    r"(?<!packyard )\b(setters?|Krmfile|Kptfile|locked|lock|receipt|channels?|digests?|workspaces?|quickstart|mlops"
-    r"|catalogue|bundles?|releases?|presets?|sites?|untarred|library|components?|substitutions?|packyard\.json)\b"
+    r"(?<!packyard )(?<!/)\b(setters?|Krmfile|Kptfile|locked|lock|receipt|channels?|digests?|workspaces?|quickstart"
+    r"|mlops|catalogue|bundles?|releases?|presets?|sites?|untarred|library|components?|substitutions?|packyard\.json)\b"
 )
 _FIRST = ("README.md", "first-steps.md")
 _ON_CLUSTER = re.compile(r"^packyard (run|deploy|status) ", re.MULTILINE)
