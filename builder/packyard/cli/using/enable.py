@@ -67,15 +67,20 @@ def _names(directory: Path) -> set[str]:
 
 def _tell(directory: Path, outcome: Switched, word: str, options: list[OptionSetters]) -> None:
     for name in outcome.unchanged:
-        output.note(f"{directory}: {name} is {word} already, nothing changed")
+        output.note(f"{name} is {word} already, nothing changed")
     if not outcome.changed:
         return
-    output.line(str(directory / outcome.file))
+    output.detail(str(directory / outcome.file))
     if outcome.unsure:
         output.warning(f"{outcome.unsure}; run kustomize build to see whether it fits here")
+    if word == "disabled":
+        for name in outcome.changed:
+            output.line(f"{name} is {word}")
+        return
+    texts = {option.name: option.description for option in options}
     for name in outcome.changed:
-        output.note(f"{directory}: {name} is {word}")
-    for option in options if word == "enabled" else ():
+        output.line(f"{name} is {word}: {texts[name]}" if texts[name] else f"{name} is {word}")
+    for option in options:
         _tell_values(directory, option)
         _tell_secrets(directory, option.name)
 

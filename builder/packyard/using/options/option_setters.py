@@ -12,7 +12,7 @@ from typing import NamedTuple
 from packyard.core.errors import Problem
 from packyard.core.files import paths
 from packyard.core.files.tree import Tree
-from packyard.using.options.folder import has_options
+from packyard.using.options.folder import description, has_options
 from packyard.using.options.options import Options, find
 from packyard.using.setters import packages
 from packyard.using.setters.definition import Setter
@@ -42,6 +42,7 @@ class OptionSetters(NamedTuple):
     """
 
     name: str
+    description: str
     files: PackageFiles
     krmfile: Krmfile | None
     listed: Sequence[ListedSetter]
@@ -179,4 +180,5 @@ def _read(options: Options, on: Collection[str]) -> Iterator[OptionSetters]:
         resources = {path: data for path, data in shared.resources.items() if path.startswith(f"{name}/")}
         files = shared._replace(resources=resources)
         listed = [row for row in list_setters(files, krmfile.definitions) if row.field_count] if krmfile else []
-        yield OptionSetters(name, files, krmfile, listed, is_enabled=name in on)
+        text = description(tree.read(options.option_file(name)))
+        yield OptionSetters(name, text, files, krmfile, listed, is_enabled=name in on)

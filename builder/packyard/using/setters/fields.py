@@ -119,7 +119,7 @@ class FieldEdits:
         edits: list[Edit] = []
         planned: list[PlannedNode] = []
         for document, bound, definition in defined(documents, self.definitions, self.names):
-            names = self.definitions.reached(definition, self.changed)
+            names = self.definitions.setters_of(definition) & self.changed.keys()
             if not names:
                 continue
             if isinstance(bound.node, Scalar):

@@ -130,7 +130,7 @@ def _way(definitions: Definitions, definition: Setter | Substitution, name: str)
     """Return the names from the setter to a definition, both included; empty where it does not lead there."""
     if isinstance(definition, Setter):
         return (name,) if definition.name == name else ()
-    if not definitions.reached(definition, (name,)):
+    if name not in definitions.setters_of(definition):
         return ()
     for _, reference in definition.markers:
         target = definitions.resolve(reference) if reference else None

@@ -187,9 +187,15 @@ def _has_default(setter: Setter, shipped: Shipped) -> bool:
 
 def _taken_back(setter: Setter, shipped: Shipped) -> Setter:
     default = setter.default if setter.default is not None else shipped.get(setter.name)
-    text = default if isinstance(default, str) else ""
-    values = tuple(default or ()) if not isinstance(default, str) else ()
-    return setter._replace(value=text, values=values if setter.is_list else setter.values, is_set=False, set_by="")
+    texts = [default] if default and isinstance(default, str) else default or ()
+    return setter.with_value(texts)._replace(is_set=False, set_by="")
+
+
+def is_as_shipped(setter: Setter, shipped: Shipped) -> bool:
+    """Say whether nobody has set or edited a setter."""
+    if setter.is_set or setter.name not in shipped:
+        return not setter.is_set
+    return _taken_back(setter._replace(default=None), shipped).texts == setter.texts
 
 
 def _accept(definitions: Definitions, assignment: Assignment, package: PackageFiles) -> dict[str, Setter]:
@@ -216,7 +222,7 @@ def _names(definitions: Definitions, changed: Mapping[str, Setter]) -> list[str]
     names = set(changed)
     for substitution in definitions.substitutions.values():
         try:
-            is_changed = bool(definitions.reached(substitution, changed))
+            is_changed = bool(definitions.setters_of(substitution) & changed.keys())
         except InputError:  # a broken one is an error where a field refers to it
             is_changed = True
         if is_changed:
