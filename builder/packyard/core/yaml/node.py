@@ -185,8 +185,11 @@ class Entry(Child):
     __slots__ = ("key",)
 
     def __init__(self, key: Node, value: Node, start: int) -> None:
-        super().__init__(value, start)
-        self.key = key
+        self.key = key  # not by `super`, as with scalars
+        self.value = value
+        self.start = start
+        self.head = self.foot = ()
+        self.comment = None
 
     @property
     def name(self) -> str:
