@@ -8,16 +8,7 @@ from collections.abc import Callable
 from sys import intern
 from typing import Any
 
-from yaml.events import (
-    AliasEvent,
-    DocumentEndEvent,
-    DocumentStartEvent,
-    MappingEndEvent,
-    MappingStartEvent,
-    ScalarEvent,
-    SequenceEndEvent,
-    SequenceStartEvent,
-)
+from yaml import events
 
 from packyard.core.errors import InputError, Problem
 from packyard.core.yaml.comments import Token, place
@@ -73,28 +64,28 @@ class Builder:
         """Take the next event."""
         kind = type(event)
         start, end = event.start_mark.index, event.end_mark.index
-        if kind is ScalarEvent:
+        if kind is events.ScalarEvent:
             scalar = Scalar(self.source, start, end, event.value, event.style or "plain", event.tag, event.anchor)
             if event.anchor:
                 self._anchors[event.anchor] = start
             self._next(start, end, scalar, self._place(scalar, start))
-        elif kind is MappingEndEvent or kind is SequenceEndEvent:
+        elif kind is events.MappingEndEvent or kind is events.SequenceEndEvent:
             self._close(start, end)
-        elif kind is MappingStartEvent or kind is SequenceStartEvent:
-            collection = MappingNode if kind is MappingStartEvent else SequenceNode
+        elif kind is events.MappingStartEvent or kind is events.SequenceStartEvent:
+            collection = MappingNode if kind is events.MappingStartEvent else SequenceNode
             if event.anchor:
                 self._anchors[event.anchor] = start
             self._open(collection(self.source, start, end, bool(event.flow_style), event.tag, event.anchor))
-        elif kind is AliasEvent:
+        elif kind is events.AliasEvent:
             node = Alias(self.source, start, end, event.anchor)
             self._count(node)
             self._next(start, end, node, self._place(node, start))
-        elif kind is DocumentStartEvent:
+        elif kind is events.DocumentStartEvent:
             self.documents.append(Document(self.source, start))
             self._anchors.clear()
             if event.explicit:
                 self._next(start, end, None, None)
-        elif kind is DocumentEndEvent and event.explicit:
+        elif kind is events.DocumentEndEvent and event.explicit:
             self._next(start, end, None, None)
 
     def _count(self, alias: Alias) -> None:
