@@ -114,7 +114,6 @@ MODULES = (
     _kuberay("v1.4.2", "h1:A4tGzbIky8sInAUxZBdBb+rrpZ7fbqoxdsOtm559Zqg="),
     _kuberay("v1.5.1", "h1:7FJYmB8oM+cnjv1VYCj/TfzRZG4XHvvt5Ayn5pZ5A1c="),
     _kuberay("v1.6.2", "h1:XUckRswLMyk71D00L62d2Vanh0fVkNqu56+IF/rr+O0="),
-    _prometheus("v0.85.0", "h1:M5xLCLEoaW2IJfnuCwFzzpL+jSVQu3KGT84Pye+fW8s="),
     _prometheus("v0.93.0", "h1:AohlYJT+En8TmNpAcEUJ3GsaJTAqfEBwHmGTVpRm/Io="),
 )
 
