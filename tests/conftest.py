@@ -66,21 +66,6 @@ def pytest_configure(config: pytest.Config) -> None:
         raise pytest.UsageError(f"PACKYARD_CORPUS={named}: there is no such folder")
 
 
-def pytest_itemcollected(item: pytest.Item) -> None:
-    """Have those that share what takes seconds run in one process: a cluster, what their module makes, a package.
-
-    A test's own group goes first.
-    """
-    if item.get_closest_marker("xdist_group"):
-        return
-    if part_of(item) == "clusters":
-        item.add_marker(pytest.mark.xdist_group("clusters"))
-    elif _shares_what_a_module_makes(item):
-        item.add_marker(pytest.mark.xdist_group(str(item.path)))
-    elif package := getattr(_params(item).get("package"), "name", ""):
-        item.add_marker(pytest.mark.xdist_group(f"package {package}"))
-
-
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
     """Leave the folders unread whose tests are all of the nightly: some import what only that installs."""
     return True if collection_path.name == "nightly" and config.getoption("--part") in ("test", "bare") else None
@@ -110,11 +95,24 @@ def pytest_collection() -> Iterator[None]:
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    part = config.getoption("--part")
+    """Keep the tests of the part, and have those run in one process that share what takes seconds.
+
+    That is a cluster, what their module makes, a package. A test's own group goes first.
+    """
+    part, parts = config.getoption("--part"), {item: part_of(item) for item in items}
     if part == "oracle":
         items[:] = [item for item in items if item.get_closest_marker("oracle")]
     elif part != "all":
-        items[:] = [item for item in items if part_of(item) == part]
+        items[:] = [item for item in items if parts[item] == part]
+    for item in items:
+        if item.get_closest_marker("xdist_group"):
+            continue
+        if parts[item] == "clusters":
+            item.add_marker(pytest.mark.xdist_group("clusters"))
+        elif _shares_what_a_module_makes(item):
+            item.add_marker(pytest.mark.xdist_group(str(item.path)))
+        elif package := getattr(_params(item).get("package"), "name", ""):
+            item.add_marker(pytest.mark.xdist_group(f"package {package}"))
 
 
 def part_of(item: pytest.Item) -> str:

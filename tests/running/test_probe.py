@@ -2,7 +2,6 @@
 
 import os
 import subprocess
-import tempfile
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
@@ -80,44 +79,43 @@ def test_a_probe_stands_alone_and_nothing_selects_it() -> None:
 
 
 def looked_for(folder: Path, shell: str, *checks: str) -> list[str]:
-    """Run the script of a probe's pods as nobody, and return what it says of each check."""
+    """Run the script of a probe's pods as nobody, who may not enter the folders above: what it says of each check."""
     script = files("packyard.running").joinpath("probe.sh").read_text("utf-8")
     words = [part for check in checks for part in check.split(" ", 1)]
     user = [str(real.program("setpriv")), "--reuid=65534", "--clear-groups"] if os.geteuid() == 0 else []
     program, *more = shell.split()
     command = [*user, str(real.program(program)), *more, "-c", script, "probe.sh", "name", *words]
-    names = ("sh", "ls", "head", "rm")
-    environment = {"PATH": str(programs_dir(folder.parent / "bin", {name: real.program(name) for name in names}))}
+    programs = programs_dir(folder.parent / "bin", {name: real.program(name) for name in ("sh", "ls", "head", "rm")})
+    environment = {"PATH": os.path.relpath(programs, folder)}
     done = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, check=True)
     return [line.partition(" ")[2].lower() for line in done.stdout.splitlines()]
 
 
 @pytest.mark.parametrize("shell", ["dash", "bash", pytest.param("busybox sh", marks=pytest.mark.nightly)])
-def test_the_script_says_what_is_there_and_leaves_nothing(shell: str) -> None:
-    with tempfile.TemporaryDirectory() as folder:  # pytest's own is root's alone
-        Path(folder).chmod(0o755)
-        work = Path(folder, "work")
-        work.mkdir()
-        for name, mode in (("full", 0o777), ("empty", 0o777), ("closed", 0o700), ("open", 0o755)):
-            (work / name).mkdir()
-            (work / name).chmod(mode)
-        (work / "full/a").write_text("data")
-        (work / "open/a").write_text("data")
-        (work / "open/a").chmod(0o600)
-        checks = {
-            "read full": "",
-            "read empty": "is empty",
-            "read gone": "no such file",
-            "read closed": "permission denied",
-            "read open": "what is in it may not be read",
-            "write empty/new/run": "",
-            "write open/run": "permission denied",
-            "write full/a/run": "not a directory",
-        }
-        before = sorted(work.rglob("*"))
-        said = [each.removesuffix(" or directory") for each in looked_for(work, shell, *checks)]
-        assert dict(zip(checks, map(_SAME.get, said, said), strict=True)) == checks
-        assert sorted(work.rglob("*")) == before
+def test_the_script_says_what_is_there_and_leaves_nothing(shell: str, tmp_path: Path) -> None:
+    tmp_path.chmod(0o755)
+    work = tmp_path / "work"
+    work.mkdir()
+    for name, mode in (("full", 0o777), ("empty", 0o777), ("closed", 0o700), ("open", 0o755)):
+        (work / name).mkdir()
+        (work / name).chmod(mode)
+    (work / "full/a").write_text("data")
+    (work / "open/a").write_text("data")
+    (work / "open/a").chmod(0o600)
+    checks = {
+        "read full": "",
+        "read empty": "is empty",
+        "read gone": "no such file",
+        "read closed": "permission denied",
+        "read open": "what is in it may not be read",
+        "write empty/new/run": "",
+        "write open/run": "permission denied",
+        "write full/a/run": "not a directory",
+    }
+    before = sorted(work.rglob("*"))
+    said = [each.removesuffix(" or directory") for each in looked_for(work, shell, *checks)]
+    assert dict(zip(checks, map(_SAME.get, said, said), strict=True)) == checks
+    assert sorted(work.rglob("*")) == before
 
 
 def test_says_what_it_could_not_look_at() -> None:

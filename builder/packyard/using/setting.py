@@ -10,6 +10,7 @@ import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import nullcontext
 from pathlib import Path
+from posixpath import join
 from typing import TYPE_CHECKING, NamedTuple
 
 from packyard.core.errors import ConflictError, InputError, Problem, refuse, suggest
@@ -17,10 +18,10 @@ from packyard.core.files.steps import StepLog
 from packyard.core.files.tree import Tree
 from packyard.using.options import folder
 from packyard.using.options.folder import OPTIONS
-from packyard.using.setters.change import check_rules, join, read_changed, read_kpt, unbound
+from packyard.using.setters.change import check_rules, read_changed, read_kpt, unbound
 from packyard.using.setters.definition import Setter
 from packyard.using.setters.packages import PackageFiles, find_packages, read_krmfile
-from packyard.using.setters.plan import Assignment, Plan, Shipped, no_default, placed, plan, unknown
+from packyard.using.setters.plan import Assignment, Plan, Shipped, is_as_shipped, no_default, placed, plan, unknown
 
 if TYPE_CHECKING:
     from packyard.using.options.option_setters import Beside
@@ -135,9 +136,12 @@ def set_values(
                 before = read_changed(tree, place.path, after, place.where)
                 edited = _edited(before, switched)
                 setters = PackageSetters(before.with_files(edited))
-                known |= _names(setters, place, None)
+                names = setters.names if place.names is None else setters.names & place.names.keys()
+                known |= names
                 shipped = _shipped(real) if unset or keep else {}
-                names = _names(setters, place, shipped if keep else None)
+                if keep:
+                    defined = setters.krmfile.definitions.setters
+                    names = {name for name in names & defined.keys() if is_as_shipped(defined[name], shipped)}
                 here = assignment.among(names) if recursive or beside or keep else assignment
                 planned = setters.plan(here, shipped) if here.names else Plan()
                 check_rules(setters.krmfile, planned)
@@ -150,7 +154,9 @@ def set_values(
                 files[whole] = (files[whole][0] if whole in files else before.files[name], data)
                 after[whole] = data
             if here.names or edited:
-                changes.append(_change(place, before, planned, switched))
+                shown, new = os.path.normpath(place.where or "."), switched.changed if switched else ()
+                kustomization = os.path.normpath(f"{shown}/{switched.file}") if switched and new else ""
+                changes.append(Change(place.package, shown, before, planned, kustomization, new, place.names or {}))
         _refuse(directory, problems)
         reached = {name for change in changes for name in change.plan.counts}
         left = sorted({*assignment.names}.difference(reached))
@@ -232,36 +238,6 @@ def _edited(package: PackageFiles, switched: "Switched | None") -> dict[str, byt
     if package.files[switched.file] != switched.before:
         raise ConflictError(Problem("was changed meanwhile", file=file, hint="run again"))
     return {switched.file: switched.after}
-
-
-def _names(setters: PackageSetters, place: Place, shipped: Shipped | None) -> set[str]:
-    """Return the setters of a package that are reached there; with ``shipped`` only those that nobody changed."""
-    names = setters.names if place.names is None else setters.names & place.names.keys()
-    defined = setters.krmfile.definitions.setters
-    if shipped is None:
-        return names
-    return {name for name in names & defined.keys() if _is_as_shipped(defined[name], shipped)}
-
-
-def _is_as_shipped(setter: Setter, shipped: Shipped) -> bool:
-    """Say whether nobody has set or edited a setter."""
-    if setter.is_set or setter.name not in shipped:
-        return not setter.is_set
-    default = shipped[setter.name] or ()
-    return setter.with_value([default] if isinstance(default, str) else default).texts == setter.texts
-
-
-def _change(place: Place, before: PackageFiles, planned: Plan, switched: "Switched | None") -> Change:
-    shown = os.path.normpath(place.where or ".")
-    return Change(
-        package=place.package,
-        place=shown,
-        before=before,
-        plan=planned,
-        kustomization=os.path.normpath(f"{shown}/{switched.file}") if switched and switched.changed else "",
-        enabled=switched.changed if switched else (),
-        shared=place.names or {},
-    )
 
 
 def _without_fields(changes: Sequence[Change]) -> Iterator[Problem]:

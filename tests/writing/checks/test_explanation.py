@@ -30,7 +30,7 @@ _PLACES = (
     "writing/build/workspace_lint.py",
     "core/kubernetes/schemas.py",
     "using/setters/refusal.py",
-    "using/setters/rules/review.py",
+    "using/setters/rules/rule.py",
 )
 _CALL = r'\b(?:breach|finding|Fault|_found)\(\s*"|yield "|\] = "|rule="'
 _NAMES = re.compile(rf'(?:{_CALL})([a-z]+(?:-[a-z]+)+|unreadable|rewritten)"')

@@ -27,9 +27,8 @@ from packyard.core.yaml.node import (
 from packyard.core.yaml.span import attached, children_below, expanded, header_comment
 from packyard.core.yaml.values import meaning
 
-#: A node with what it has to show: a text or a list, what a node of another text means, or, of a mapping, some
-#: entries, None for one that has to be missing.
-PlannedNode = tuple[Node, "Reading | Node | Mapping[str, Reading | None]"]
+#: A node with what it has to show, or, of a mapping, some entries, None for one that has to be missing.
+PlannedNode = tuple[Node, "Reading | Mapping[str, Reading | None]"]
 Planned = Sequence[PlannedNode]
 _Key = tuple[type, int]
 _ABOVE, _BEHIND = "above", "behind"
@@ -200,7 +199,9 @@ def _is(child: Child, plan: object) -> bool:
 
 
 def reads(node: Node, plan: object) -> bool:
-    """Say whether a node reads as planned: a text, a list, or a mapping."""
+    """Say whether a node reads as planned: a text, a list, or a mapping, or what another node means."""
+    if isinstance(plan, Node):
+        return meaning(node) == meaning(plan)
     if isinstance(plan, str):
         return isinstance(node, Scalar) and node.value == plan
     if isinstance(node, MappingNode):
@@ -213,8 +214,6 @@ def shows(node: Node, plan: object) -> bool:
     """Say whether a node shows what is planned of it; of an alias in it counts what that repeats."""
     if isinstance(node, Collection):
         node = expanded(node)
-    if isinstance(plan, Node):
-        return meaning(node) == meaning(plan)
     if isinstance(plan, Mapping):
         values = {name: node.get(name) for name in plan}
         return all(plan[name] is None if value is None else reads(value, plan[name]) for name, value in values.items())

@@ -20,8 +20,8 @@ from packyard.core.yaml.node import Child, Comment, Node, Scalar
 from packyard.core.yaml.span import header_comment, line_break
 from packyard.core.yaml.values import double_quoted, fits_plain, implicit_type, is_plain_text, single_quoted
 
-#: What is to be read: a scalar's text, the items of a list, or the entries of a mapping.
-Reading = str | Sequence["Reading"] | Mapping[str, "Reading"]
+#: What is to be read: a scalar's text, the items of a list, the entries of a mapping, or what a node elsewhere means.
+Reading = str | Node | Sequence["Reading"] | Mapping[str, "Reading"]
 
 #: The types whose values stand without quotes.
 PLAIN_TYPES = ("integer", "number", "boolean")

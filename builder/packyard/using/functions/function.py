@@ -8,18 +8,18 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from packyard.core.errors import InputError, suggest
-from packyard.core.yaml.compare import Planned
+from packyard.core.yaml.compare import Planned, PlannedNode
 from packyard.core.yaml.document import entries
 from packyard.core.yaml.edit import Edit
-from packyard.core.yaml.node import Collection, Node
+from packyard.core.yaml.node import Collection
 from packyard.core.yaml.splice import remove
 from packyard.core.yaml.values import double_quoted
 from packyard.using.functions.resourcelist import ID_ANNOTATIONS, NAME, ResourceItem, ResourceList, Result
+from packyard.using.functions.tagger import Tagger
 from packyard.using.setters.definition import Setter
 from packyard.using.setters.kpt import kptfile
 from packyard.using.setters.kpt.apply import apply, config_text
 from packyard.using.setters.kpt.derivation import derive
-from packyard.using.setters.kpt.parameterize import read_wanted, tag
 from packyard.using.setters.kpt.tags import find
 from packyard.using.setters.packages import KPTFILE
 
@@ -27,13 +27,8 @@ from packyard.using.setters.packages import KPTFILE
 _TAGS = {"integer": "int", "number": "float", "boolean": "bool", "string": "str"}
 
 
-@dataclass(frozen=True, slots=True)
-class _Answer:
-    """The edits of the list, what there is to say, and what is planned."""
-
-    edits: Sequence[Edit] = ()
-    results: Sequence[Result] = ()
-    planned: Planned = ()
+#: The edits of the list, what there is to say, and what is planned.
+_Answer = tuple[Sequence[Edit], Sequence[Result], Planned]
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,11 +48,11 @@ def run(name: str, data: bytes) -> FunctionOutput:
     """Run a function of `FUNCTIONS` on a ResourceList; raises `InputError` for anything else."""
     resources = ResourceList(data)
     try:
-        answer = FUNCTIONS[name](resources)
+        edits, results, planned = FUNCTIONS[name](resources)
     except InputError as error:
         first = error.problems[0]  # in kpt's words where it is of an object, whose place the result has
-        answer = _Answer(results=[_error(name, first.message if first.file == NAME else str(first))])
-    return FunctionOutput(resources.with_results(answer.edits, answer.results, answer.planned), answer.results)
+        edits, results, planned = (), [_error(name, first.message if first.file == NAME else str(first))], ()
+    return FunctionOutput(resources.with_results(edits, results, planned), results)
 
 
 def _apply_setters(resources: ResourceList) -> _Answer:
@@ -71,7 +66,7 @@ def _apply_setters(resources: ResourceList) -> _Answer:
     unknown = [name for name in values if name not in known]
     messages = [f'setter "{name}" is not found ({suggest(name, known) or hint})' for name in unknown]
     errors = [_error("apply-setters", message) for message in messages or ["there are no values to set"]]
-    return _Answer(results=[*errors, *_blind(resources)])
+    return (), [*errors, *_blind(resources)], ()
 
 
 def _error(name: str, message: str) -> Result:
@@ -81,7 +76,7 @@ def _error(name: str, message: str) -> Result:
 def _set(resources: ResourceList, values: Mapping[str, str]) -> _Answer:
     """Set the fields that kpt's comments tag."""
     edits: list[Edit] = []
-    planned: list[tuple[Node, str | Node | Sequence[str]]] = []
+    planned: list[PlannedNode] = []
     results: list[Result] = []
     for item in resources.items:
         settings = apply(item.root, values)
@@ -98,7 +93,7 @@ def _set(resources: ResourceList, values: Mapping[str, str]) -> _Answer:
             edits += unpaired
             message = "a list became empty: comments of this object are as the function wrote them"
             results += [Result(message=message, severity="warning", item=item)] if unpaired else []
-    return _Answer(edits, results, planned)
+    return edits, results, planned
 
 
 def _blind(resources: ResourceList) -> list[Result]:
@@ -110,25 +105,15 @@ def _blind(resources: ResourceList) -> list[Result]:
 
 
 def _create_setters(resources: ResourceList) -> _Answer:
-    wishes = read_wanted(resources.values())
+    tagger = Tagger(resources.values())
     config = ResourceItem(resources.config) if resources.config else None
-    edits: list[Edit] = []
-    results: list[Result] = []
     for item in resources.items:
         is_config = config is not None and (config.reference, config.path) == (item.reference, item.path)
-        if item.root.text("kind") == KPTFILE or is_config:
-            continue
-        tags = tag(item.root, wishes)
-        edits += tags.edits
-        for path, value, pattern in tags.tags:
-            message = f'Added line comment "kpt-set: {pattern}" for field with value "{value}"'
-            results.append(Result(message=message, item=item, field_path=path))
-        for path in tags.left_out:
-            message = "a field inside brackets cannot carry a comment"
-            results.append(Result(message=message, severity="warning", item=item, field_path=path))
-    if not any(result.severity == "info" for result in results):
+        if item.root.text("kind") != KPTFILE and not is_config:
+            tagger.tag(item)
+    if not any(result.severity == "info" for result in tagger.results):
         raise InputError("no matches for the input list of setters")
-    return _Answer(edits, results)
+    return tagger.edits, tagger.results, ()
 
 
 def _list_setters(resources: ResourceList) -> _Answer:
@@ -139,7 +124,7 @@ def _list_setters(resources: ResourceList) -> _Answer:
         if resources.has_setters_of_krmfiles:
             notes.append("packyard setters DIR lists those of a Krmfile")
         results = [*(Result(message=note, severity="warning") for note in notes), *_blind(resources)]
-    return _Answer(results=results)
+    return (), results, ()
 
 
 def _line(setter: Setter, count: int) -> str:

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping
 from pathlib import Path
+from posixpath import join
 from typing import TYPE_CHECKING
 
 from packyard.core.errors import Problem, every, refuse
@@ -74,8 +75,3 @@ def check_rules(krmfile: Krmfile, planned: Plan) -> None:
 
     setters = {**krmfile.definitions.setters, **planned.definitions.setters}
     refuse(rule.find_broken(krmfile.root, setters, planned.counts))
-
-
-def join(package: str, path: str) -> str:
-    """Return the path of a package's file."""
-    return f"{package}/{path}" if package else path

@@ -19,8 +19,7 @@ SUBSTITUTION_PREFIX = "io.k8s.cli.substitutions."
 REF_PREFIX = "#/definitions/"
 
 #: What every comment of ours holds.
-MARKS = ("$openapi", "$ref", "$kpt-set")
-_IN_BYTES = tuple(mark.encode() for mark in MARKS)
+_MARKS = (b"$openapi", b"$ref", b"$kpt-set")
 
 _UTF16 = (b"\xff\xfe", b"\xfe\xff")
 _UTF16_MARK = b"$\0o\0p\0e\0n\0a\0p\0i"  # whichever byte goes first
@@ -44,7 +43,7 @@ def is_marked(data: bytes, names: Iterable[str] = ("",)) -> bool:
         return False
     if data[:2] in _UTF16:
         return _UTF16_MARK in data
-    return any(mark in data for mark in _IN_BYTES) and any(name.encode() in data for name in names)
+    return any(mark in data for mark in _MARKS) and any(name.encode() in data for name in names)
 
 
 def parse(text: str) -> DefinitionRef | None:

@@ -8,7 +8,7 @@ pattern, by the setter's value or by the other substitution's text (kustomize 3.
 Each substitution is resolved once, after those that it is made of; depth and length have bounds.
 """
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 from packyard.core.errors import InputError, Problem
@@ -87,8 +87,8 @@ class Setter(NamedTuple):
         return self._replace(value=next(iter(texts), ""))
 
     def problem(self, message: str, hint: str = "") -> Problem:
-        """Describe something wrong with this definition, by its place."""
-        return Problem(message, file=self.file, line=self.line, hint=hint)
+        """Describe something wrong with the value of this definition, by its place."""
+        return Problem(message, file=self.file, line=self.line, hint=hint, setter=self.name)
 
 
 class Substitution(NamedTuple):
@@ -149,11 +149,6 @@ class Definitions:
         if isinstance(definition, Setter):
             return frozenset((definition.name,))
         return self._resolve(definition).setters
-
-    def reached(self, definition: Setter | Substitution, names: Collection[str]) -> list[str]:
-        """Return those of some setters that a definition's text is made of; raises as `expand` does."""
-        setters = self.setters_of(definition)
-        return [name for name in names if name in setters]
 
     def with_setters(self, changed: Mapping[str, Setter]) -> "Definitions":
         """Return these definitions with some setters replaced."""

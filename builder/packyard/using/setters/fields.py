@@ -19,13 +19,14 @@ from typing import NamedTuple
 from packyard.core.errors import Problem
 from packyard.core.kubernetes.fieldtypes import Step, field_type
 from packyard.core.yaml import items
+from packyard.core.yaml.compare import Planned, PlannedNode
 from packyard.core.yaml.content import double
-from packyard.core.yaml.document import parse_text, source_of, walk
+from packyard.core.yaml.document import walk
 from packyard.core.yaml.edit import PLAIN_TYPES, Edit, set_text
 from packyard.core.yaml.node import Child, Comment, Document, Entry, Item, MappingNode, Node, Scalar, SequenceNode
 from packyard.core.yaml.span import header_comment
 from packyard.core.yaml.values import implicit_type, type_of
-from packyard.using.setters.comment import DefinitionRef, is_marked, parse
+from packyard.using.setters.comment import DefinitionRef, parse
 from packyard.using.setters.definition import Definitions, Setter, Substitution, full_type
 
 #: What a file must hold for a setter comment to stand behind the header of a block scalar: a search before a walk.
@@ -60,14 +61,10 @@ class FieldChange(NamedTuple):
     aliases: int = 0
 
 
-def find(document: Document) -> list[Binding]:
-    """Return every bound field of a document in the order of the text."""
-    return find_below(document.root) if document.root else []
-
-
-def find_below(root: Node) -> list[Binding]:
-    """Return every bound field of an object in the order of the text."""
-    return list(_find(root, (), False))
+def find(place: Document | Node) -> list[Binding]:
+    """Return every bound field of a document or an object in the order of the text."""
+    root = place.root if isinstance(place, Document) else place
+    return list(_find(root, (), False)) if root else []
 
 
 def behind_headers(documents: Iterable[Document]) -> Iterator[Problem]:
@@ -107,57 +104,50 @@ def defined(
                     yield document, bound, definition
 
 
-def defined_in(data: bytes, name: str, definitions: Definitions) -> Iterator[tuple[Binding, Setter | Substitution]]:
-    """Yield the fields of a file that get their values from definitions, each with its own."""
-    if is_marked(data):
-        documents = parse_text(source_of(data, name))
-        yield from ((bound, definition) for _, bound, definition in defined(documents, definitions))
-
-
 class FieldEdits:
-    """The edits and changes of one file, ``counts`` are the fields of each setter."""
+    """The edits of fields; ``changes``, and ``counts`` of the fields of each setter, are those of all files."""
 
     def __init__(self, definitions: Definitions, changed: Mapping[str, Setter], names: Collection[str] = ("",)) -> None:
         self.definitions = definitions
         self.changed = changed
         self.names = () if "" in names else names  # of what reaches a changed setter, where that is known
         self.counts = dict.fromkeys(changed, 0)
-        self.edits: list[Edit] = []
-        self.planned: list[tuple[Node, str | list[str]]] = []  # what each field has to show
         self.changes: list[FieldChange] = []
 
-    def visit(self, documents: Iterable[Document]) -> None:
-        """Set the fields of the documents."""
+    def visit(self, documents: Iterable[Document]) -> tuple[list[Edit], Planned]:
+        """Return the edits that set the fields of a file's documents, and what each field has to show."""
+        edits: list[Edit] = []
+        planned: list[PlannedNode] = []
         for document, bound, definition in defined(documents, self.definitions, self.names):
-            names = self.definitions.reached(definition, self.changed)
-            if names and isinstance(bound.node, Scalar):
-                self._scalar(document, bound, bound.node, definition)
-            elif names and isinstance(bound.node, SequenceNode) and isinstance(definition, Setter):
-                self._list(bound, bound.node, definition)
+            names = self.definitions.setters_of(definition) & self.changed.keys()
+            if not names:
+                continue
+            if isinstance(bound.node, Scalar):
+                new = self.definitions.expand(definition)
+                edits += _edits(document, bound, bound.node, definition, new)
+                planned.append((bound.node, new))
+                self._note(bound, definition, bound.node.value, new)
+            elif isinstance(definition, Setter):
+                values = list(definition.values or ())
+                edits += items.exchange(bound.node, [*map(double, values)], bound.part)
+                planned.append((bound.node, values))
+                self._note(bound, definition, bound.node.lexeme, ",".join(values) or "[]")
             for name in names:
                 self.counts[name] += 1
-
-    def _scalar(self, document: Document, bound: Binding, old: Scalar, definition: Setter | Substitution) -> None:
-        new = definition.text if isinstance(definition, Setter) else self.definitions.expand(definition)
-        self.planned.append((old, new))
-        self._note(bound, definition, old.value, new)
-        read_as = _wanted(document, bound, old, definition, new)
-        if old.value == new and read_as in (None, type_of(old)):
-            return
-        self.edits += set_text(old, new, read_as, flow=bound.flow)
-
-    def _list(self, bound: Binding, old: SequenceNode, definition: Setter) -> None:
-        values = list(definition.values or ())
-        self.planned.append((old, values))
-        self._note(bound, definition, old.lexeme, ",".join(values) or "[]")
-        self.edits += items.exchange(old, [*map(double, values)], bound.part)
+        return edits, planned
 
     def _note(self, bound: Binding, definition: Setter | Substitution, old: str, new: str) -> None:
-        line, column = bound.node.source.locate(bound.node.start)
-        path = path_text(bound.path)
-        aliases = bound.node.source.aliases.get(bound.node.start, 0)
-        name, file = definition.name, bound.node.source.name
-        self.changes.append(FieldChange(name, file, line, column, path, old, new, aliases))
+        source, path = bound.node.source, path_text(bound.path)
+        aliases = source.aliases.get(bound.node.start, 0)
+        place = source.locate(bound.node.start)
+        self.changes.append(FieldChange(definition.name, source.name, *place, path, old, new, aliases))
+
+
+def _edits(document: Document, bound: Binding, old: Scalar, definition: Setter | Substitution, new: str) -> list[Edit]:
+    read_as = _wanted(document, bound, old, definition, new)
+    if old.value == new and read_as in (None, type_of(old)):
+        return []
+    return set_text(old, new, read_as, flow=bound.flow)
 
 
 def _wanted(document: Document, bound: Binding, old: Scalar, definition: Setter | Substitution, new: str) -> str | None:

@@ -73,8 +73,7 @@ class Krmfile:
 
     def misnamed(self) -> Iterator[Problem]:
         """Yield the setters that have another name inside than their keys: a comment finds one, a set the other."""
-        for name in self.definitions.setters:
-            body = self.setter_entry(name)[1]
+        for name, _, body, _ in _bodies(self._definitions, SETTER_PREFIX, "setter"):
             if (inner := body.text("name")) not in ("", name):
                 yield body.problem(f"the definition of {name} is named {inner!r} inside", "write the same name in both")
 
@@ -83,29 +82,14 @@ class Krmfile:
         edits: list[Edit] = []
         planned: list[tuple[Node, Mapping[str, Reading | None]]] = []
         for setter in setters:
-            edits += self._record(setter, description=descriptions.get(setter.name, ""))
+            definition, entry = self.setter_entry(setter.name)
+            self._check_not_shared(setter.name, definition, entry)
+            edits += change(entry, _stated(setter, entry))
+            if description := descriptions.get(setter.name):
+                edits += change(definition, {"description": Text(description)})
             value = {"listValues": [*(setter.values or ())]} if setter.is_list else {"value": setter.value}
-            planned.append((self.setter_entry(setter.name)[1], {**value, "setBy": setter.set_by or None}))
+            planned.append((entry, {**value, "setBy": setter.set_by or None}))
         return apply_to_file(data, self.source, edits, self.documents, planned)
-
-    def _record(self, setter: Setter, *, description: str = "") -> list[Edit]:
-        """Return the edits that make the entry state ``setter``: its value, isSet, setBy and, if given, description.
-
-        What is required and has no value is not marked as set.
-        """
-        definition, entry = self.setter_entry(setter.name)
-        self._check_not_shared(setter.name, definition, entry)
-        value = Text(setter.value) if entry.get("value") else double(setter.value)
-        fields: dict[str, Tree | None] = {"value": None if setter.is_list else value}
-        if setter.is_list:
-            texts = [double(text) for text in setter.values or ()]
-            fields["listValues"] = texts if entry.get("listValues") else in_brackets(texts)
-        fields["setBy"] = Text(setter.set_by) if setter.set_by else None
-        fields["isSet"] = "true" if setter.is_set and not setter.must_be_set else None
-        edits = change(entry, fields)
-        if description:
-            edits += change(definition, {"description": Text(description)})
-        return edits
 
     def edited(self, data: bytes, edits: Iterable[Edit]) -> bytes | None:
         """Return the file's bytes with edits made and proved; None where it stays as it is."""
@@ -123,6 +107,18 @@ class Krmfile:
             for node in anchored
             if node.anchor in used
         )
+
+
+def _stated(setter: Setter, entry: MappingNode) -> dict[str, Tree | None]:
+    """Return what the entry of a setter is to say; what is required and has no value is not marked as set."""
+    value = Text(setter.value) if entry.get("value") else double(setter.value)
+    fields: dict[str, Tree | None] = {"value": None if setter.is_list else value}
+    if setter.is_list:
+        texts = [double(text) for text in setter.values or ()]
+        fields["listValues"] = texts if entry.get("listValues") else in_brackets(texts)
+    fields["setBy"] = Text(setter.set_by) if setter.set_by else None
+    fields["isSet"] = "true" if setter.is_set and not setter.must_be_set else None
+    return fields
 
 
 def parse_krmfile(source: Source, memo: Memo | None = None) -> Krmfile:

@@ -1,15 +1,17 @@
 """What a package's setters are now, and the fields that each reaches; and its rules."""
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from packyard.core.errors import Problem, refuse
 from packyard.core.kubernetes.fieldtypes import Step
+from packyard.core.yaml.document import parse_text, source_of
 from packyard.core.yaml.node import Scalar, SequenceNode
 from packyard.using.setters.change import read_kpt
+from packyard.using.setters.comment import is_marked
 from packyard.using.setters.definition import Definitions, Setter, Substitution, full_type
-from packyard.using.setters.fields import defined_in, path_text
+from packyard.using.setters.fields import Binding, defined, path_text
 from packyard.using.setters.handedits import is_edited
 from packyard.using.setters.packages import PackageFiles, read_krmfile
 
@@ -62,7 +64,8 @@ def list_rules(package: PackageFiles) -> list[ListedRule]:
 def list_setters(package: PackageFiles, definitions: Definitions | None = None) -> list[ListedSetter]:
     """Return the setters, sorted by name; ``definitions`` are the package's, where they are known already."""
     definitions = definitions or read_krmfile(package).definitions
-    counts = _count_fields(package, definitions)
+    defined = (definition for _, definition in _fields(package, definitions))
+    counts = Counter(name for definition in defined for name in definitions.setters_of(definition))
     listed_setters = [ListedSetter(setter, counts[name]) for name, setter in definitions.setters.items()]
     return sorted([*listed_setters, *tagged(package)], key=lambda listed: listed.setter.name)
 
@@ -72,13 +75,12 @@ def in_order(listed: Sequence[ListedSetter]) -> list[ListedSetter]:
     return sorted(listed, key=lambda item: (not item.setter.required, item.setter.file, item.setter.line))
 
 
-def _count_fields(package: PackageFiles, definitions: Definitions) -> Counter[str]:
-    """Count, per setter, the fields that a set of it would write."""
-    counts: Counter[str] = Counter()
+def _fields(package: PackageFiles, definitions: Definitions) -> Iterator[tuple[Binding, Setter | Substitution]]:
+    """Yield the fields that get their values from definitions, each with its own, in the order of the files."""
     for path, data in package.resources.items():
-        for _, definition in defined_in(data, package.where + path, definitions):
-            counts.update(definitions.setters_of(definition))
-    return counts
+        if is_marked(data):
+            documents = parse_text(source_of(data, package.where + path))
+            yield from ((bound, definition) for _, bound, definition in defined(documents, definitions))
 
 
 def tagged(package: PackageFiles) -> list[ListedSetter]:
@@ -90,11 +92,11 @@ def tagged(package: PackageFiles) -> list[ListedSetter]:
 def find_fields(package: PackageFiles, name: str) -> list[Field]:
     """Return the fields that a set of ``name`` writes, in the order of the files."""
     definitions = read_krmfile(package).definitions
-    fields: list[Field] = []
-    for path, data in package.resources.items():
-        for bound, definition in defined_in(data, package.where + path, definitions):
-            if through := _way(definitions, definition, name):
-                fields.append(_field(bound.node, bound.path, through))
+    fields = [
+        _field(bound.node, bound.path, through)
+        for bound, definition in _fields(package, definitions)
+        if (through := _way(definitions, definition, name))
+    ]
     return fields + _tagged(package, name)
 
 
@@ -103,8 +105,7 @@ def list_edited(package: PackageFiles) -> list[Field]:
     definitions = read_krmfile(package).definitions
     return [
         _field(bound.node, bound.path, (definition.name,))
-        for path, data in package.resources.items()
-        for bound, definition in defined_in(data, package.where + path, definitions)
+        for bound, definition in _fields(package, definitions)
         if isinstance(bound.node, Scalar) and is_edited(bound.node.value, definition, definitions)
     ]
 
@@ -117,19 +118,19 @@ def _field(node: Scalar | SequenceNode, path: tuple[Step, ...], through: tuple[s
 
 def _tagged(package: PackageFiles, name: str) -> list[Field]:
     """Return the fields that a comment in kpt's spelling ties to ``name``."""
-    kpt_package, fields = read_kpt(package), []
-    for field in kpt_package.tagged if kpt_package else ():
-        if field.pattern.uses((name,)):
-            way = (name,) if field.pattern.sole_name == name else (name, field.pattern.text)
-            fields.append(_field(field.node, field.path, way))
-    return fields
+    kpt_package = read_kpt(package)
+    return [
+        _field(field.node, field.path, (name,) if field.pattern.sole_name == name else (name, field.pattern.text))
+        for field in (kpt_package.tagged if kpt_package else ())
+        if name in field.pattern.names
+    ]
 
 
 def _way(definitions: Definitions, definition: Setter | Substitution, name: str) -> tuple[str, ...]:
     """Return the names from the setter to a definition, both included; empty where it does not lead there."""
     if isinstance(definition, Setter):
         return (name,) if definition.name == name else ()
-    if not definitions.reached(definition, (name,)):
+    if name not in definitions.setters_of(definition):
         return ()
     for _, reference in definition.markers:
         target = definitions.resolve(reference) if reference else None

@@ -121,23 +121,18 @@ def set_fields(
     ``memo`` remembers documents; ``where`` stands before paths in messages.
     """
     definitions = before.with_setters(changed)
-    changes: list[FieldChange] = []
-    counts = dict.fromkeys(changed, 0)
     files: dict[str, bytes] = {}
     names = _names(definitions, changed)
+    fields = FieldEdits(definitions, changed, names)
     for path, data in resources.items():
         if comment.is_marked(data, names):
-            fields = FieldEdits(definitions, changed, names)
             source = source_of(data, where + path)
             documents = parse_shared(source, memo)
-            fields.visit(documents)
-            new = apply_to_file(data, source, fields.edits, documents, fields.planned)
-            changes += fields.changes
-            for name, number in fields.counts.items():
-                counts[name] += number
+            edits, planned = fields.visit(documents)
+            new = apply_to_file(data, source, edits, documents, planned)
             if new is not None:
                 files[path] = new
-    return Plan(tuple(changes), files, counts, definitions, former=before)
+    return Plan(tuple(fields.changes), files, fields.counts, definitions, former=before)
 
 
 def unknown(
@@ -192,9 +187,15 @@ def _has_default(setter: Setter, shipped: Shipped) -> bool:
 
 def _taken_back(setter: Setter, shipped: Shipped) -> Setter:
     default = setter.default if setter.default is not None else shipped.get(setter.name)
-    text = default if isinstance(default, str) else ""
-    values = tuple(default or ()) if not isinstance(default, str) else ()
-    return setter._replace(value=text, values=values if setter.is_list else setter.values, is_set=False, set_by="")
+    texts = [default] if default and isinstance(default, str) else default or ()
+    return setter.with_value(texts)._replace(is_set=False, set_by="")
+
+
+def is_as_shipped(setter: Setter, shipped: Shipped) -> bool:
+    """Say whether nobody has set or edited a setter."""
+    if setter.is_set or setter.name not in shipped:
+        return not setter.is_set
+    return _taken_back(setter._replace(default=None), shipped).texts == setter.texts
 
 
 def _accept(definitions: Definitions, assignment: Assignment, package: PackageFiles) -> dict[str, Setter]:
@@ -221,7 +222,7 @@ def _names(definitions: Definitions, changed: Mapping[str, Setter]) -> list[str]
     names = set(changed)
     for substitution in definitions.substitutions.values():
         try:
-            is_changed = bool(definitions.reached(substitution, changed))
+            is_changed = bool(definitions.setters_of(substitution) & changed.keys())
         except InputError:  # a broken one is an error where a field refers to it
             is_changed = True
         if is_changed:

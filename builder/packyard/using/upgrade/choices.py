@@ -8,7 +8,6 @@ written.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
-from itertools import groupby
 from pathlib import Path, PurePosixPath
 from posixpath import basename, dirname, join
 from typing import NamedTuple
@@ -107,11 +106,10 @@ def read_switches(before: Files, after: Files, root_dir: Path) -> Iterator[Switc
 def with_switches(files: Files, switches: Iterable[Switch], root_dir: Path) -> Files:
     """Enable and disable options in a package that has them."""
     changed = dict(files)
-    for file, group in groupby(switches, key=lambda switch: switch.file):
+    for file, name, line in switches:
         if use_case := _use_case(changed, file, root_dir):
-            lines = {switch.name: switch.line for switch in group}
-            enabled = [name for name, line in lines.items() if line and name not in use_case.enabled]
-            changed[file] = use_case.switched(enabled, [name for name, line in lines.items() if not line])
+            enabled = [name] if line and name not in use_case.enabled else []
+            changed[file] = use_case.switched(enabled, [] if line else [name])
     return changed
 
 

@@ -14,6 +14,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from itertools import groupby
+from pathlib import PurePosixPath
 from posixpath import basename, dirname, relpath
 
 from packyard.core.bundle import manifest
@@ -31,8 +32,8 @@ from packyard.using.upgrade.change import PARTS, Change
 from packyard.using.upgrade.object_pairs import Document
 
 Files = Mapping[str, bytes]
-#: Kind and name of a definition, and what is stated of it that matters to those who use it.
-Stated = dict[tuple[str, str], Mapping[str, object]]
+#: What is stated of a definition that matters to those who use it, by its directory, its kind and its name.
+Stated = dict[tuple[str, str, str], Mapping[str, object]]
 
 _IS_SET = "isSet"
 _YAML = (".yaml", ".yml", "/Kustomization")
@@ -43,7 +44,7 @@ def compare_all(before: Mapping[str, Files], after: Mapping[str, Files]) -> Iter
     for name in sorted({*before, *after}):
         old, new = before.get(name), after.get(name)
         if old is None or new is None:
-            yield name, Change(where="", what="package", change=_change(old, new))
+            yield name, Change(where="", what="package", change=kind_of(old, new))
         else:
             yield from ((name, change) for change in compare(old, new))
 
@@ -81,16 +82,13 @@ def _part_word(data: bytes, is_library: bool) -> str:
 
 def _holder(path: str, folders: Collection[str]) -> str:
     """Return the nearest of some directories around a file; an empty text is the package."""
-    folder = dirname(path)
-    while folder and folder not in folders:
-        folder = dirname(folder)
-    return folder
+    return next((folder for folder in map(str, PurePosixPath(path).parents) if folder in folders), "")
 
 
 def _statements(before: Files, after: Files, paths: Sequence[str], is_library: bool) -> Iterator[Change]:
     """Compare what Krmfiles define, in a library wherever it is; and what use cases need of a cluster."""
-    old: dict[tuple[str, str, str], Mapping[str, object]] = {}
-    new = old.copy()
+    old: Stated = {}
+    new: Stated = {}
     for path in paths:
         if path == manifest.FILE and not (path in before and path in after):
             continue
@@ -102,41 +100,29 @@ def _statements(before: Files, after: Files, paths: Sequence[str], is_library: b
         old |= sides[0]
         new |= sides[1]
     for where, what, name in sorted({*old, *new}):
-        change = Change(where=where, what=what, name=name, change="changed")
         was, now = old.get((where, what, name)), new.get((where, what, name))
+        change = Change(where=where, what=what, name=name, change=kind_of(was, now))
         if was is None or now is None:
-            defaults = [(facts or {}).get("default") for facts in (was, now)]
-            yield replace(change, change=_change(was, now), before=defaults[0], after=defaults[1])
-        else:
-            for path, former, present in _differing(was, now):
-                yield replace(change, path=path, before=former, after=present)
+            yield replace(change, before=(was or {}).get("default"), after=(now or {}).get("default"))
+            continue
+        is_set = was.get(_IS_SET) or now.get(_IS_SET)  # then it is no default that differs
+        for key in sorted({*was, *now} - {_IS_SET}):
+            if was.get(key) != now.get(key):
+                path = "value" if key == "default" and is_set else key
+                yield replace(change, path=path, before=was.get(key), after=now.get(key))
 
 
-def _stated(data: bytes, path: str, is_library: bool) -> dict[tuple[str, str, str], Mapping[str, object]]:
-    """Return what a Krmfile or packyard.json states, each for a directory, by its kind and name."""
+def _stated(data: bytes, path: str, is_library: bool) -> Stated:
+    """Return what a Krmfile or packyard.json states; a setter's ``default`` is None where a value has to be set."""
     if path == manifest.FILE:
         use_cases = Manifest.parse(data).use_cases.items()
         return {(where, "requirement", name): {} for where, use_case in use_cases for name in use_case.requires}
-    where = "" if is_library else dirname(path)
-    return {(where, *key): facts for key, facts in _definitions(data, path).items()}
-
-
-def _definitions(data: bytes, name: str) -> Stated:
-    """Return what a Krmfile defines; a setter's ``default`` is None where a value has to be set."""
-    krmfile = Krmfile(source_of(data, name))
-    stated: Stated = {("setter", name): _setter(setter) for name, setter in krmfile.definitions.setters.items()}
-    for name, substitution in krmfile.definitions.substitutions.items():
-        values = {marker: reference.name if reference else None for marker, reference in substitution.markers}
-        stated["substitution", name] = {"pattern": substitution.pattern, "values": values}
-    return stated | {("rule", row.text): {"message": row.message} for row in rule.read(krmfile.root)}
-
-
-def _differing(before: Mapping[str, object], after: Mapping[str, object]) -> Iterator[tuple[str, object, object]]:
-    """Yield what differs in what is stated of one definition, before and after; the ``value`` is what somebody set."""
-    for key in sorted({*before, *after} - {_IS_SET}):
-        if before.get(key) != after.get(key):
-            is_set = key == "default" and (before.get(_IS_SET) or after.get(_IS_SET))
-            yield "value" if is_set else key, before.get(key), after.get(key)
+    krmfile, where = Krmfile(source_of(data, path)), "" if is_library else dirname(path)
+    stated: Stated = {(where, "setter", name): _setter(item) for name, item in krmfile.definitions.setters.items()}
+    for name, item in krmfile.definitions.substitutions.items():
+        values = {marker: reference.name if reference else None for marker, reference in item.markers}
+        stated[where, "substitution", name] = {"pattern": item.pattern, "values": values}
+    return stated | {(where, "rule", row.text): {"message": row.message} for row in rule.read(krmfile.root)}
 
 
 def _setter(setter: Setter) -> Mapping[str, object]:
@@ -166,25 +152,21 @@ def _contents(before: Files, after: Files, folder: str, paths: Sequence[str]) ->
         except InputError as error:
             yield _file(before, after, folder, path, str(error.problems[0]))
     for former, present in object_pairs.pair(old, new):
-        yield from _object(folder, former, present)
-
-
-def _object(where: str, before: Document | None, after: Document | None) -> Iterator[Change]:
-    present = after or before
-    assert present is not None
-    if before is None or after is None:
-        yield Change(where=where, what="object", name=present.name, change=_change(before, after))
-        return
-    field = Change(where=where, what="field", name=present.name, change="changed")
-    yield from field_changes.compare(before.root, after.root, {**before.setters, **after.setters}, field)
+        if former and present:
+            field = Change(where=folder, what="field", name=present.name, change="changed")
+            setters = {**former.setters, **present.setters}
+            yield from field_changes.compare(former.root, present.root, setters, field)
+        elif single := present or former:
+            yield Change(where=folder, what="object", name=single.name, change=kind_of(former, present))
 
 
 def _file(before: Files, after: Files, where: str, path: str, note: str = "") -> Change:
-    change = _change(before.get(path), after.get(path))
+    change = kind_of(before.get(path), after.get(path))
     return Change(where=where, what="file", name=relpath(path, where or "."), change=change, note=note)
 
 
-def _change(before: object | None, after: object | None) -> str:
+def kind_of(before: object | None, after: object | None) -> str:
+    """Say whether something was added, removed or changed; None is what is not there."""
     return "added" if before is None else "removed" if after is None else "changed"
 
 

@@ -23,7 +23,7 @@ from packyard.using.setters.definition import Setter
 from packyard.using.setters.krmfile import KRMFILE
 from packyard.using.upgrade import bindings, choices, onefile
 from packyard.using.upgrade.choices import Key
-from packyard.using.upgrade.difference import Files, replacement
+from packyard.using.upgrade.difference import Files, kind_of, replacement
 
 _MOST_NAMES = 3  # of files in a hint
 
@@ -59,10 +59,7 @@ class Merged:
     @property
     def changes(self) -> dict[str, str]:
         """The files, each ``added``, ``changed`` or ``removed``."""
-        return {
-            path: "removed" if new is None else "added" if old is None else "changed"
-            for path, (old, new) in self.files.items()
-        }
+        return {path: kind_of(*both) for path, both in self.files.items()}
 
 
 def merge(versions: Versions, decision: str = "") -> Merged:
@@ -154,7 +151,7 @@ def _not_taken(setter: Setter, problem: Problem, moved: Mapping[str, str], new: 
     message = f"{setter.name} is set to {shown(setter.shown)}, and {new}"
     if problem.missing:
         went = moved.get(setter.name)
-        return setter.problem(f"{message} has no such setter" + (f": {on_one_line(went)}" if went else ""))
+        return setter.problem(f"{message} has no such parameter" + (f": {on_one_line(went)}" if went else ""))
     return setter.problem(f"{message} does not admit that: {problem.message}")
 
 

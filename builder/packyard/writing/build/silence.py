@@ -101,7 +101,7 @@ def _taken(here: Workspace, case: Composed, where: str) -> Iterator[Finding]:
     patched = {item.identity: item.root for item in case.sources}
     for item in begun(here.sources, [parts.of(here, path) for path in case.use_case.parts])[0]:
         root = patched.get(item.identity, item.root)
-        for binding in fields.find_below(item.root) if root is not item.root else ():
+        for binding in fields.find(item.root) if root is not item.root else ():
             name, (_, node) = binding.reference.name, nearest(root, binding.path)
             word = case.words.defined.get(name)  # what others share, or an overlay lends, need not be set here
             is_own = word and case.words.layers[name] > 0 and "overlays/" not in word.place and not word.pattern

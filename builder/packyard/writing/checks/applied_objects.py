@@ -99,10 +99,10 @@ def _without_nulls(value: object) -> object:
 def _filled(parsed: Parsed, examples: Mapping[str, str]) -> dict[int, object]:
     """Return the values of the fields that the examples change, by their nodes."""
     setters = {name: parsed.definitions.setters[name].with_value([text]) for name, text in examples.items()}
-    edits = FieldEdits(parsed.definitions.with_setters(setters), setters)
+    fields = FieldEdits(parsed.definitions.with_setters(setters), setters)
     changed = {id(root) for root, bound in parsed.bound if parsed.changed_by(bound.node) & setters.keys()}
-    edits.visit(document for document in parsed.documents if id(document.root) in changed)
-    return {id(edit.node): _read(edit) for edit in edits.edits if edit.reads is not None}
+    edits, _ = fields.visit(document for document in parsed.documents if id(document.root) in changed)
+    return {id(edit.node): _read(edit) for edit in edits if edit.reads is not None}
 
 
 def _read(edit: Edit) -> object:

@@ -20,7 +20,6 @@ from packyard.using.setters.definition import Definitions, Setter, Substitution
 from packyard.using.setters.fields import Binding, behind_headers, sets
 from packyard.using.setters.handedits import expected
 from packyard.using.setters.refusal import refusal, review
-from packyard.using.setters.rules.review import review as review_rule
 from packyard.using.setters.rules.rule import Rule, read
 from packyard.writing.checks.finding import REMOVE, Finding, breach, finding
 from packyard.writing.checks.parsed import Parsed
@@ -42,7 +41,7 @@ def check(parsed: Parsed, *, shipped: bool | None) -> Iterator[Finding]:
     rules, unreadable = rules_of(parsed)
     yield from unreadable
     for rule in rules:
-        for name, problem in review_rule(rule, definitions.setters, shipped=bool(shipped)):
+        for name, problem in rule.review(definitions.setters, shipped=bool(shipped)):
             yield finding(name, problem)
     used: set[str] = set()
     fields = [finding for _, bound in parsed.bound for finding in _field(bound, definitions, used)]

@@ -11,7 +11,6 @@ from packyard.using.kustomize.part import KrmfileData
 from packyard.using.setters.comment import SETTER_PREFIX
 from packyard.using.setters.definition import Setter
 from packyard.using.setters.krmfile import KRMFILE, parse_krmfile
-from packyard.using.setters.rules.review import review
 from packyard.using.setters.rules.rule import Rule, read
 from packyard.writing.source.package import SetterValue
 from packyard.writing.source.workspace import Workspace
@@ -51,7 +50,7 @@ def check(
     for rule in rules:
         if is_here(rule, setters):
             values = [changes[name] for name in rule.names if name in changes and changes[name].line]
-            for kind, problem in review(rule, setters):
+            for kind, problem in rule.review(setters):
                 last = max(values, key=lambda value: value.line) if values and kind == "broken-rule" else None
                 hint = problem.hint or f"the rule is in {problem.file}:{problem.line}"
                 yield problem._replace(file=last.file, line=last.line, column=0, hint=hint) if last else problem

@@ -7,7 +7,6 @@ import pytest
 from packyard.core.errors import InputError
 from packyard.core.yaml.node import Source
 from packyard.using.setters.krmfile import Krmfile
-from packyard.using.setters.rules.review import review
 from packyard.using.setters.rules.rule import find_broken, read
 from sample import tries
 
@@ -46,7 +45,7 @@ def outcome(rule: str) -> list[str]:
     setters = krmfile.definitions.setters
     try:
         found = [str(problem) for problem in find_broken(krmfile.root, setters)]
-        return found + [str(problem) for item in read(krmfile.root) for _, problem in review(item, setters)]
+        return found + [str(problem) for item in read(krmfile.root) for _, problem in item.review(setters)]
     except InputError as error:
         return [str(error)]
 

@@ -17,11 +17,11 @@ from packyard.core.yaml.content import Written, block, flow_text
 from packyard.core.yaml.document import items as nodes
 from packyard.core.yaml.document import parse_text, walk
 from packyard.core.yaml.edit import AS_IS, Edit, Reading, set_text
-from packyard.core.yaml.node import Collection, Item, MappingNode, Node, Scalar, SequenceNode, Source
+from packyard.core.yaml.node import Collection, Item, Node, Scalar, SequenceNode, Source
 from packyard.core.yaml.span import expanded
 from packyard.core.yaml.values import double_quoted, implicit_type, is_null, meaning, type_of
 from packyard.using.setters.fields import path_text, type_at
-from packyard.using.setters.kpt.tags import Pattern, Tagged, find
+from packyard.using.setters.kpt.tags import Pattern, Place, find
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +36,7 @@ class Setting:
     node: Node
     old: str
     new: str
-    shows: str | Node | Sequence[str]
+    shows: Reading
     edits: Sequence[Edit]
 
 
@@ -58,7 +58,7 @@ def apply(
     problems: list[Problem] = []
     removed: set[int] = set()  # the ids of what was in a list that is set
     for field in find(root):
-        if id(field.node) in removed or not field.pattern.uses(new_values):
+        if id(field.node) in removed or new_values.keys().isdisjoint(field.pattern.names):
             continue
         try:
             if isinstance(field.node, Scalar):
@@ -79,7 +79,7 @@ def apply(
     return settings
 
 
-def _list(field: Tagged, node: SequenceNode, values: Mapping[str, str]) -> Setting:
+def _list(field: Place, node: SequenceNode, values: Mapping[str, str]) -> Setting:
     name = field.pattern.sole_name
     if name is None:
         raise InputError(f"invalid setter pattern for array node: {double_quoted(field.pattern.text)}")
@@ -132,31 +132,16 @@ def parse_list(text: str) -> SequenceNode | None:
     return root if root.items else None
 
 
-def _new_items(field: Tagged, node: SequenceNode, new: SequenceNode | None) -> list[Edit]:
+def _new_items(field: Place, node: SequenceNode, new: SequenceNode | None) -> list[Edit]:
     """Return the edits that give a list new items, in brackets or a line each as it is written now.
 
     A block without items has no form of its own: it becomes ``[]``, with the comment behind. Items that stay keep
     their lines, quotes and comments.
     """
-    null = "null" if node.flow else ""
-    entries = [
-        Written(flow_text(item.value), _reading(item.value, null), _item_lines(item.value))
-        for item in (new.items if new else ())
-    ]
+    entries = [Written(flow_text(item), item, _item_lines(item)) for item in nodes(new)]
     old = [meaning(item) for item in nodes(expanded(node))]
     same = items.match(old, [meaning(item) for item in nodes(new)])
     return items.replace(node, entries, same, field.entry)
-
-
-def _reading(node: Node, null: str) -> Reading:
-    """Return what a node reads: texts, lists and mappings; ``null`` is what stands for nothing."""
-    if isinstance(node, SequenceNode):
-        return [_reading(item.value, null) for item in node.items]
-    if isinstance(node, MappingNode):
-        return [(_reading(entry.key, null), _reading(entry.value, null)) for entry in node.entries]
-    if isinstance(node, Scalar):
-        return node.value if node.lexeme else null
-    raise AssertionError(node)  # an alias, which no value has any more
 
 
 def block_text(new: SequenceNode) -> str:

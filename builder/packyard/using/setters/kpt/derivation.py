@@ -7,13 +7,13 @@ from packyard.core.yaml.node import SequenceNode
 from packyard.core.yaml.values import is_null, type_of
 from packyard.using.setters.definition import Setter
 from packyard.using.setters.kpt.apply import roots_of, sorted_texts
-from packyard.using.setters.kpt.tags import Tagged
+from packyard.using.setters.kpt.tags import Place
 
 #: A setter that a comment or a Kptfile names, and the number of the fields that say what it is.
 Counted = tuple[Setter, int]
 
 
-def derive(fields: Iterable[Tagged], values: Mapping[str, str] | None = None) -> list[Counted]:
+def derive(fields: Iterable[Place], values: Mapping[str, str] | None = None) -> list[Counted]:
     """Return the setters of fields, sorted by name; a name may be both a list's and a text's.
 
     One of ``values`` goes first, then that of the first field that has one. A pattern that its field does not
@@ -36,7 +36,7 @@ def _given(name: str, text: str) -> Setter:
     return Setter(name, "[]", type="array") if is_null(root) else Setter(name, text, type="string")
 
 
-def _of_field(field: Tagged) -> list[Setter]:
+def _of_field(field: Place) -> list[Setter]:
     node = field.node
     if isinstance(node, SequenceNode):
         name = field.pattern.text.removeprefix("${").removesuffix("}")  # whatever else is in the pattern, as in kpt

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from packyard.core.errors import InputError, every, refuse, shown
 from packyard.core.yaml.content import flow_text
 from packyard.core.yaml.document import items, parse_file
-from packyard.core.yaml.edit import Edit
+from packyard.core.yaml.edit import Edit, Reading
 from packyard.core.yaml.node import Document, MappingNode, Node, Scalar, SequenceNode
 from packyard.core.yaml.proof import apply_to_file
 from packyard.core.yaml.span import expanded
@@ -23,12 +23,12 @@ from packyard.using.setters.fields import FieldChange
 from packyard.using.setters.kpt import kptfile
 from packyard.using.setters.kpt.apply import Setting, apply, block_text, config_text, parse_list, set_scalar
 from packyard.using.setters.kpt.derivation import Counted, derive
-from packyard.using.setters.kpt.tags import MARK, Tagged, find
+from packyard.using.setters.kpt.tags import MARK, Place, find
 from packyard.using.setters.packages import KPTFILE, PackageFiles
 from packyard.using.setters.plan import Given, Plan
 
 #: A node, what it has to show, and the edits for that.
-_Planned = tuple[Node, "str | Node | Sequence[str]", Sequence[Edit]]
+_Planned = tuple[Node, Reading, Sequence[Edit]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +58,7 @@ class KptPackage:
         return {item.name: config_text(item.node) for item in self.declarations}
 
     @property
-    def tagged(self) -> list[Tagged]:
+    def tagged(self) -> list[Place]:
         """Every tagged field, file by file."""
         return [field for _, root in self._roots for field in find(root)]
 
@@ -84,7 +84,9 @@ class KptPackage:
             if not count:
                 derived[setter.name] = listed._replace(value=setter.value)
         places = {
-            name: (field.node.source, field.comment.start) for field in reversed(tagged) for name in field.pattern.names
+            name: (field.node.source, (field.entry or field.node).start)
+            for field in reversed(tagged)
+            for name in field.pattern.names
         }
         places |= {item.name: (item.node.source, item.node.start) for item in self.declarations}
         counts = Counter(name for field in tagged for name in set(field.pattern.names))

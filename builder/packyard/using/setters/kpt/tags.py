@@ -10,9 +10,9 @@ escaped. What kpt leaves to chance (a value that holds ``${OTHER}`` itself) is s
 """
 
 import re
-from collections.abc import Container, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import NamedTuple
+from functools import cached_property
 
 from packyard.core.errors import InputError
 from packyard.core.kubernetes.fieldtypes import Step
@@ -36,10 +36,6 @@ class Pattern:
         parts = _NAME.split(text)
         self._literals = parts[0::2]
         self.names = tuple(parts[1::2])
-
-    def uses(self, names: Container[str]) -> bool:
-        """Say whether one of ``names`` occurs."""
-        return any(name in names for name in self.names)
 
     @property
     def sole_name(self) -> str | None:
@@ -92,17 +88,6 @@ class Pattern:
         return _NAME.sub(lambda match: texts[match.group(1)], self.text)
 
 
-def parse(comment: Comment) -> Pattern | None:
-    """Read a comment; None for any other one."""
-    text = comment.text.removeprefix(PREFIX).strip()
-    return Pattern(text) if comment.text.startswith(PREFIX) and text else None
-
-
-def write_comment(pattern: str) -> str:
-    """Write a comment."""
-    return PREFIX + pattern
-
-
 class Cover:
     """Finds values of setters in texts, the longest first.
 
@@ -128,7 +113,7 @@ class Cover:
         return covered if covered != value else None
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Place:
     """A scalar, or a list with the ``entry`` that holds it; ``flow`` says that it stands inside brackets."""
 
@@ -146,16 +131,11 @@ class Place:
             return header_comment(self.node)
         return self.node.comment if self.node.comment and not self.node.comment.own_line else None
 
-
-class Tagged(NamedTuple):
-    """A field and its pattern; the rest is that of its place."""
-
-    node: Scalar | SequenceNode
-    path: tuple[Step, ...]
-    pattern: Pattern
-    comment: Comment
-    entry: Entry | None
-    flow: bool
+    @cached_property
+    def pattern(self) -> Pattern:
+        """What its comment says, if that is one of kpt's; an empty one where there is none."""
+        text = self.comment.text if self.comment else ""
+        return Pattern(text.removeprefix(PREFIX).strip() if text.startswith(PREFIX) else "")
 
 
 def places(node: Node | None, path: tuple[Step, ...] = (), flow: bool = False) -> Iterator[Place]:
@@ -174,9 +154,6 @@ def places(node: Node | None, path: tuple[Step, ...] = (), flow: bool = False) -
         yield Place(node, path, None, flow)
 
 
-def find(node: Node | None) -> Iterator[Tagged]:
-    """Yield the tagged fields below a node."""
-    for place in places(node):
-        comment = place.comment
-        if comment and (pattern := parse(comment)):
-            yield Tagged(place.node, place.path, pattern, comment, place.entry, place.flow)
+def find(node: Node | None) -> Iterator[Place]:
+    """Yield the tagged fields below a node: the places whose comment has a pattern."""
+    return (place for place in places(node) if place.pattern.text)

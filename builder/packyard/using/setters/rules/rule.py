@@ -55,30 +55,44 @@ class Rule:
 
         It needs each required setter that it names, and each number or boolean that the answer depends on.
         """
-        try:
-            return self._answer(setters)
-        except AnswerError:
-            return False
+        return self._answer(setters)[0]
 
     def broken(self, setters: Mapping[str, Setter]) -> Problem | None:
         """Return the rule's message with the values that break it, or None where it holds or is not yet decided."""
-        reason = ""
-        try:
-            if self._answer(setters) is not False:
-                return None
-        except AnswerError as error:
-            reason = f": {error}"
+        holds, reason = self._answer(setters)
+        if holds is not False:
+            return None
         shown = ", ".join(f"{name} is {_shown(setters[name])}" for name in self.names)
         return self.node.problem(self.message.removesuffix(".") + reason, f"the rule is {self.text}; {shown}")
 
-    def _answer(self, setters: Mapping[str, Setter]) -> bool | None:
+    def review(self, setters: Mapping[str, Setter], *, shipped: bool = True) -> Iterator[tuple[str, Problem]]:
+        """Yield what is wrong before anybody has set a value, by the name of the fault's kind.
+
+        In a package as ``shipped`` the defaults have to keep the rule, with and without the examples of what is
+        required, and the examples all together.
+        """
+        if misfit := self.misfit(setters):
+            yield "invalid-rule", misfit
+            return
+        examples = {name: _by_example(setters[name]) for name in self.names}
+        filled = {name: examples[name] if setters[name].must_be_set else setters[name] for name in self.names}
+        more = {"defaults": setters, "defaults and the examples of what is required": filled, "examples": examples}
+        for whose, values in more.items() if shipped else (("values", setters),):
+            if problem := self.broken(values):
+                yield "broken-rule", self.node.problem(f"the {whose} break the rule: {problem.message}", problem.hint)
+                return
+
+    def _answer(self, setters: Mapping[str, Setter]) -> tuple[bool | None, str]:
+        """Return what `holds` does, and behind a colon why it is no answer of the expression."""
         if any(setters[name].must_be_set for name in self.names):
-            return None
+            return None, ""
         try:
             values = {name: _value(setters[name]) for name in self.names}
-            return bool(expression.evaluate(self.node.value, self._types(setters), values))
+            return bool(expression.evaluate(self.node.value, self._types(setters), values)), ""
         except UndecidedError:
-            return None
+            return None, ""
+        except AnswerError as error:
+            return False, f": {error}"
 
     def _types(self, setters: Mapping[str, Setter]) -> dict[str, str]:
         return {name: _TYPES.get(full_type(setters[name].type), "string") for name in self.names}
@@ -141,6 +155,10 @@ def _value(setter: Setter) -> object:
     if kind == "double":
         return float(value)
     return int(value) if isinstance(value, int) or (value.is_integer() and abs(value) < 1 << 63) else text
+
+
+def _by_example(setter: Setter) -> Setter:
+    return setter if setter.example is None or setter.is_list else setter._replace(value=setter.example, is_set=True)
 
 
 def _shown(setter: Setter) -> str:
