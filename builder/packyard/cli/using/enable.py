@@ -17,7 +17,7 @@ from packyard.cli import directory as directories
 from packyard.cli.rows import Rows
 from packyard.core.bundle import address, shipped
 from packyard.core.errors import UsageError
-from packyard.using.kustomize.builtin import Trial
+from packyard.core.files.tree import Tree
 from packyard.using.options import options as package_options
 from packyard.using.options import usecases
 from packyard.using.options.option_setters import OptionSetters, read_options
@@ -51,8 +51,9 @@ def run(arguments: declare.Arguments) -> None:
         return
     verb = "disable" if arguments.off else "enable"
     log = state.log(f"{verb} {' '.join(names)}")
-    switched = switch(directory, names, Trial, off=arguments.off, log=log)
-    options = [option for option in read_options(directory) if option.name in switched.changed]
+    use_case = Tree(directory)
+    switched = switch(use_case, names, off=arguments.off, log=log)
+    options = [option for option in read_options(use_case) if option.name in switched.changed]
     setters = [name for option in options for name in option.setters]
     row = (directory, f"{verb}d", switched.changed, switched.unchanged, switched.file, setters)
     if ROWS.show([row], arguments.output):
@@ -66,15 +67,20 @@ def _names(directory: Path) -> set[str]:
 
 def _tell(directory: Path, outcome: Switched, word: str, options: list[OptionSetters]) -> None:
     for name in outcome.unchanged:
-        output.note(f"{directory}: {name} is {word} already, nothing changed")
+        output.note(f"{name} is {word} already, nothing changed")
     if not outcome.changed:
         return
-    output.line(str(directory / outcome.file))
+    output.detail(str(directory / outcome.file))
     if outcome.unsure:
         output.warning(f"{outcome.unsure}; run kustomize build to see whether it fits here")
+    if word == "disabled":
+        for name in outcome.changed:
+            output.line(f"{name} is {word}")
+        return
+    texts = {option.name: option.description for option in options}
     for name in outcome.changed:
-        output.note(f"{directory}: {name} is {word}")
-    for option in options if word == "enabled" else ():
+        output.line(f"{name} is {word}: {texts[name]}" if texts[name] else f"{name} is {word}")
+    for option in options:
         _tell_values(directory, option)
         _tell_secrets(directory, option.name)
 
@@ -97,8 +103,9 @@ def _tell_secrets(directory: Path, option: str) -> None:
 
 
 def _list(directory: Path, arguments: declare.Arguments) -> None:
-    option_states = states(directory, Trial(directory))
-    setters = {option.name: list(option.setters) for option in read_options(directory)}
+    use_case = Tree(directory)
+    option_states = states(use_case)
+    setters = {option.name: list(option.setters) for option in read_options(use_case)}
     rows = [
         (directory, item.name, item.is_enabled, item.fits, item.reason, item.description, setters.get(item.name, []))
         for item in option_states
