@@ -137,7 +137,7 @@ def test_names_what_breaks_in_a_library(tmp_path: Path) -> None:
         (["p@1.0", "p@9"], "no version '9' of p (it has 1.1, 1.0)"),
         (["p@1.0", "1.2"], "no version '1.2' of p (it has 1.1, 1.0)"),
         (["p@1.0"], "B is missing, what to compare it with; type packyard diff p@1.0 B, or packyard diff . p@1.0"),
-        (["."], "is no unpacked package (name what to compare it with: packyard diff A B)"),
+        (["."], "which packyard get writes (name what to compare it with: packyard diff A B)"),
         (["p@1.0", "broken.tar.gz"], "broken.tar.gz: the gzip data is truncated"),
         (["p@1.0", "."], "is a link to /etc/passwd, outside of ."),
     ],

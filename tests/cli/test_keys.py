@@ -153,6 +153,24 @@ def test_an_unencrypted_key_takes_an_explicit_choice(config: Path) -> None:
     assert b"ENCRYPTED" not in (config / "keys" / "release.key.pem").read_bytes()
 
 
+def test_a_passphrase_is_asked_once_all_that_is_typed_is_judged(sources: Path, tmp_path: Path) -> None:
+    channel, publish = tmp_path / "unsigned", ("publish", "--workspace", sources)
+    done(*publish, "--version", "1.0", "--to", channel)
+    done("keys", "new", "locked", PACKYARD_KEY_PASSPHRASE="secret")
+    for words, says in (
+        (("keys", "new", "a/b"), "is not a name for a key"),
+        ((*publish, "--version", "1", "--to", channel), "is published as p@1.0: one version has one spelling"),
+        ((*publish, "--version", "1.1", "--to", "ftp://h/c"), "ftp"),
+        (("yank", "p", "--reason", "x", "--from", channel), "does not say which version"),
+        (("yank", "p@9", "--reason", "x", "--from", channel), "no version '9' of p"),
+        (("gc", channel, "nothing", "--yanked"), "nothing"),
+    ):
+        said = packyard(*words).stderr
+        assert says in said, said
+        assert "a passphrase is" not in said, said
+    assert "a passphrase is needed" in refused(*publish, "--version", "1.1", "--to", channel, code=2)
+
+
 @pytest.mark.parametrize(
     ("typed", "code", "said"),
     [

@@ -206,7 +206,7 @@ def test_a_value_that_the_new_version_does_not_take_is_a_conflict(here: Path) ->
     krmfile = NEXT["run/nfs/Krmfile"].replace("WORKERS:\n", "WORKERS:\n      type: integer\n      maximum: 4\n")
     pack(here, "1.1", {**NEXT, "run/nfs/Krmfile": krmfile})
     told = refused("upgrade", "p", "1.1.tar.gz", "--base", "1.0.tar.gz")
-    assert "p/run/nfs/Krmfile:5: WORKERS is set to 8, and 1.1 does not admit that: " in told
+    assert "p/nfs: WORKERS is set to 8, and 1.1 does not admit that: " in told
     upgrade("--conflicts=theirs")
     assert done("setters", USE_CASE, "--set", "--output", "yaml") == "{}\n"
     assert 'workers: "4"' in Path("p/run/nfs/cm.yaml").read_text()
@@ -220,7 +220,7 @@ def test_a_setter_or_an_option_that_is_gone_is_a_conflict(here: Path) -> None:
     files["run/nfs/cm.yaml"] = CM.replace(' # {"$openapi":"WORKERS"}', "")
     pack(here, "1.1", files)
     told = refused("upgrade", "p", "1.1.tar.gz", "--base", "1.0.tar.gz")
-    assert "p/run/nfs/Krmfile:5: WORKERS is set to 8, and 1.1 has no such setter\n" in told
+    assert "p/nfs: WORKERS is set to 8, and 1.1 has no such parameter\n" in told
     assert "p/run/nfs/kustomization.yaml:6:3: option 'queue' is enabled, and 1.1 does not have it\n" in told
     upgrade("--conflicts=theirs")
     assert reading.files(here / "p" / "run") == {
@@ -240,7 +240,7 @@ def test_what_sets_a_renamed_setter_stays_whole(here: Path) -> None:
     done("set", USE_CASE, "WORKERS=8")
     pack(here, "1.1", RENAMED)
     before = reading.files(here / "p")
-    assert "WORKERS is set to 8, and 1.1 has no such setter" in refused(
+    assert "WORKERS is set to 8, and 1.1 has no such parameter" in refused(
         "upgrade", "p", "1.1.tar.gz", "--base", "1.0.tar.gz"
     )
     found = packyard("upgrade", "p", "1.1.tar.gz", "--base", "1.0.tar.gz", "--conflicts=ours")
@@ -329,7 +329,7 @@ def test_a_base_of_another_version_is_refused(here: Path) -> None:
     ("words", "says"),
     [
         (["p/run/nfs"], "p/run/nfs: is inside a package (name its top directory, p)"),
-        (["."], "has no packyard.json, so it is no unpacked package"),
+        (["."], "is not a package: it has no packyard.json, which packyard get writes"),
         (["nowhere@2.0"], "nowhere: is not a directory"),
         (["p@9.9", "--base", "1.0.tar.gz"], "p: has no .packyard.json, which says where the package is from"),
         (["p", "2.0.tar.gz", "--base", "1.0.tar.gz"], "p: these are different packages: p, q"),

@@ -22,6 +22,12 @@ case "$*" in kustomize*) exec {program} "$@" ;; *"-f -"*) cat >/dev/null ;; esac
 """
 
 SESSIONS = [session for page in pages.PAGES if page.exists() for session in pages.sessions(page)]
+#: The first hour has seven words: package, version, use case, parameter, option, values file and run. These come later.
+LATER = re.compile(
+    r"(?<!packyard )(?<!/)\b(setters?|Krmfile|Kptfile|locked|lock|receipt|channels?|digests?|workspaces?|quickstart"
+    r"|mlops|catalogue|bundles?|releases?|presets?|sites?|untarred|library|components?|substitutions?|packyard\.json)\b"
+)
+_FIRST = ("README.md", "first-steps.md")
 _ON_CLUSTER = re.compile(r"^packyard (run|deploy|status) ", re.MULTILINE)
 
 
@@ -35,7 +41,7 @@ def _mark(session: Session) -> pytest.MarkDecorator:
         return pytest.mark.nightly("clusters")
     if "kustomize" in _typed(session):
         return pytest.mark.nightly("kustomize")
-    return pytest.mark.bare if session.page.name in ("README.md", "using.md") else pytest.mark.nightly
+    return pytest.mark.bare if session.page.name in (*_FIRST, "using.md") else pytest.mark.nightly
 
 
 @pytest.fixture
@@ -92,6 +98,12 @@ def test_what_is_shown_stands_right_behind_its_command(page: Path) -> None:
         before = block
 
 
+def test_the_pages_of_the_first_ten_minutes_have_no_word_that_comes_later() -> None:
+    readme, first = (page.read_text("utf-8") for page in (pages.README, pages.DOCS / "first-steps.md"))
+    for text in (readme.partition("## Write a package")[0], first):
+        assert not [match.group() for match in LATER.finditer(text)]
+
+
 @pytest.mark.parametrize("session", [pytest.param(each, marks=_mark(each), id=each.name) for each in SESSIONS])
 def test_commands_do_what_the_page_says(session: Session, environment: dict[str, str], tmp_path: Path) -> None:
     folder = tmp_path / ("clone" if session.clone else "empty")
@@ -112,6 +124,8 @@ def follow(session: Session, folder: Path, environment: dict[str, str], sources:
         place = f"{session.page.name}:{block.line}"
         if block.kind.split(" ")[0] == "sh":
             printed, folder = typed(block, folder, environment, place)
+            if session.page.name in _FIRST and "packyard init" not in _typed(session):
+                assert not [match.group() for match in LATER.finditer(printed or "")], f"{place}:\n{printed}"
         elif block.file and sources and (sources / block.file).exists():
             compare(block.text.partition("\n")[2], (sources / block.file).read_text("utf-8"), place)
         elif block.file:

@@ -26,7 +26,7 @@ def _never(file: str) -> bytes:
 def test_a_new_private_key_is_encrypted_and_readable_by_the_user_alone(ring: Keyring) -> None:
     before = os.umask(0)
     try:
-        key, public_file = ring.new("release", b"secret")
+        key, public_file = ring.new("release", lambda: b"secret")
     finally:
         os.umask(before)
     private = ring.folder / "release.key.pem"

@@ -142,7 +142,7 @@ def read(folder: Path, hint: str = "name the top directory of one") -> Untarred:
 
         if below := usecases.packages(folder):
             hint = f"name one of the packages below: {usecases.listed(below)}"
-        problem = f"has no {manifest.FILE}, so it is no unpacked package"
+        problem = f"is not a package: it has no {manifest.FILE}, which packyard get writes"
         raise InputError(Problem(problem, file=str(folder), hint=hint))
     data = regular.read(file, limit=manifest.LIMIT)
     try:

@@ -128,9 +128,24 @@ def addressed(word: str) -> Path | None:
 
     if directory := usecases.find(word):
         from packyard.cli import output
+        from packyard.core.bundle import address
 
-        output.note(f"in {directory}")
+        output.note(f"in {directory if output.verbose else address.of(directory)}")
     return directory
+
+
+def placed(problem: Problem) -> Problem:
+    """Name the use case where a value is wrong, in place of the definition, which its user did not write."""
+    from packyard.core.bundle import address, shipped
+
+    folder, file = os.path.split(problem.file)
+    if file in KRMFILES and (problem.setter or problem.missing):
+        with suppress(PackyardError):  # packyard.json is damaged, which others say
+            if shipped.package_of(Path(folder)):
+                defined = f"defined at {problem.file}" + f":{problem.line}" * bool(problem.line)
+                detail = "; ".join(filter(None, (problem.detail, defined)))
+                return problem._replace(file=folder and address.of(Path(folder)), line=0, detail=detail)
+    return problem
 
 
 def only(words: Sequence[str], verb: str) -> Path:

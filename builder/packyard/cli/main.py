@@ -37,9 +37,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
         streams.flush()
         return code
     except PackyardError as error:
+        from packyard.cli import directory
         from packyard.core.files import home
 
-        output.refusal(error.mapped(home.explained))
+        output.refusal(error.mapped(directory.placed).mapped(home.explained))
         return 2 if isinstance(error, UsageError) else 1
     except KeyboardInterrupt:
         output.notice("interrupted")

@@ -95,7 +95,7 @@ def opened(arguments: declare.Arguments, verb: str, *, all_by: str = "") -> Iter
         try:
             yield use_case
         except PackyardError as error:
-            placed = error.mapped(partial(option_setters.elsewhere, directory))
+            placed = error.mapped(partial(option_setters.elsewhere, directory)).mapped(directories.placed)
             for folder, shown in names:
                 placed = placed.mapped(partial(Problem.renamed, folder=folder, name=shown))
             raise placed from error

@@ -41,8 +41,7 @@ class Setting:
         return self.value if self.is_carried else configuration.normal(self.value)
 
     def __str__(self) -> str:
-        where = "the packages that packyard carries" if self.is_carried else masked(self.value)
-        return f"{where} ({self.origin})"
+        return "the packages that packyard carries" if self.is_carried else f"{masked(self.value)} ({self.origin})"
 
 
 def source(flag: str | None = None) -> Setting:
@@ -51,7 +50,7 @@ def source(flag: str | None = None) -> Setting:
     That is the channel which ``--from`` names, else PACKYARD_CHANNEL, else the configured one, and without any of them
     the packages that packyard carries. Print it, so that users see which it was: ``output.note(f"from {found}")``.
     """
-    return channel(flag) or Setting(CARRIED, "no channel is configured")
+    return channel(flag) or Setting(CARRIED, "default")
 
 
 def as_flag(setting: Setting) -> str:

@@ -26,7 +26,7 @@ class Problem(NamedTuple):
 
     Its text is ``file:line:column: message (hint)``, as compilers and editors print and read it;
     parts that are unknown are left out. ``missing`` is the name that was asked for, where the problem is that it is
-    not there. ``detail`` is for those who ask for details, with ``--verbose``.
+    not there, ``setter`` one whose value is wrong. ``detail`` is for those who ask for details, with ``--verbose``.
     """
 
     message: str
@@ -35,6 +35,7 @@ class Problem(NamedTuple):
     column: int = 0
     hint: str = ""
     missing: str = ""
+    setter: str = ""
     detail: str = ""
 
     def __str__(self) -> str:

@@ -68,7 +68,7 @@ def test_what_was_interrupted_is_taken_back_by_undo_but_for_an_edit_by_hand(tmp_
     assert killed.code == -9
     edit(root / "one.yaml")
     undone = packyard("undo", root)
-    assert (undone.returncode, "undone: V=b" in undone.stderr) == (0, True), undone.stderr
+    assert (undone.returncode, "undone: V=b" in undone.stdout) == (0, True), undone.stderr
     assert content(root) == {**before, "one.yaml": before["one.yaml"] + b"mine: by hand\n"}
 
 

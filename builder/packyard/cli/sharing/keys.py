@@ -80,7 +80,7 @@ def run(arguments: declare.Arguments) -> None:
 
 
 def _new(ring: Keyring, name: str, *, is_encrypted: bool) -> list[_Row]:
-    key, file = ring.new(name, signing.new_passphrase() if is_encrypted else None)
+    key, file = ring.new(name, signing.new_passphrase if is_encrypted else None)
     output.note(f"give {file} to users, who run: packyard keys trust {quote(file.name)} CHANNEL")
     return [(key.public.id, name, "signs", "")]
 

@@ -22,6 +22,7 @@ from packyard.sharing.stores import as_registry
 from packyard.sharing.stores.store import ReadOnly
 from packyard.sharing.trust import provenance, sbom
 from packyard.sharing.trust.keyless import Signing
+from packyard.sharing.trust.keys import SigningKey
 from packyard.sharing.trust.provenance import Statement
 from packyard.using.options import usecases
 from packyard.writing.build import catalogue, tree
@@ -54,13 +55,17 @@ def run(arguments: declare.Arguments) -> None:
     if "://" not in arguments.to:
         workspace.check_target(Path(arguments.to))
     names = workspaces.bundles(arguments, workspace)
-    by = signing.publisher(arguments.to, arguments.key, is_trial=arguments.dry_run)
     store = open_channel(arguments.to)
     if isinstance(store, ReadOnly) and not (arguments.dry_run or as_registry(store)):
         store.refuse()
+    by = signing.publisher(arguments.to, arguments.key, is_trial=arguments.dry_run)
     part = names[shard[0] :: shard[1]] if shard else names
-    # Who may not publish there hears of it before all is built.
+    # Who may not publish there, or not this version, hears of it before anything is asked and all is built.
     before = access.current(store, by.trusted) if arguments.dry_run else by.current(store)
+    for name in part:
+        before.known(name).present(arguments.version)
+    if isinstance(by.key, SigningKey):
+        by.key.unlock()
     with tempfile.TemporaryDirectory(prefix="packyard-") as name:
         folder, jobs = Path(name), workspaces.jobs(arguments, part)
         with progress.of(part) as done:

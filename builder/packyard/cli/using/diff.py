@@ -21,7 +21,7 @@ from shlex import quote
 from packyard.cli import copies, declare, output, packages, unified_diff
 from packyard.cli.rows import Rows
 from packyard.cli.using.setters import tell_edited
-from packyard.core.bundle import reference
+from packyard.core.bundle import address, reference
 from packyard.core.errors import UsageError
 from packyard.core.files.tree import Tree
 from packyard.using.render import every
@@ -94,7 +94,7 @@ def _show(listed: Sequence[_Listed], top: Path | None) -> None:
         places.setdefault((*(summary_of if is_short else _sentences)(changes),), []).append(place)
     for sentences, alike in places.items():
         for place in alike:
-            output.line(place)
+            output.line(address.shown(Path(place)) if is_short else place)
         for sentence in sentences:
             for line in output.filled(sentence, "  ", "    "):
                 output.line(line)

@@ -21,7 +21,7 @@ from packyard.using.kustomize.builtin import Trial
 from packyard.using.options import options as package_options
 from packyard.using.options import usecases
 from packyard.using.options.option_setters import OptionSetters, read_options
-from packyard.using.options.switch import Switched, states, switch
+from packyard.using.options.switch import Switched, descriptions, states, switch
 
 ROWS = Rows("use case", "directory, state, options, already, file, setters")
 OPTIONS = Rows(
@@ -66,15 +66,19 @@ def _names(directory: Path) -> set[str]:
 
 def _tell(directory: Path, outcome: Switched, word: str, options: list[OptionSetters]) -> None:
     for name in outcome.unchanged:
-        output.note(f"{directory}: {name} is {word} already, nothing changed")
+        output.note(f"{name} is {word} already, nothing changed")
     if not outcome.changed:
         return
-    output.line(str(directory / outcome.file))
+    output.detail(str(directory / outcome.file))
     if outcome.unsure:
         output.warning(f"{outcome.unsure}; run kustomize build to see whether it fits here")
-    for name in outcome.changed:
-        output.note(f"{directory}: {name} is {word}")
-    for option in options if word == "enabled" else ():
+    if word == "disabled":
+        for name in outcome.changed:
+            output.line(f"{name} is {word}")
+        return
+    for name, text in descriptions(directory, outcome.changed).items():
+        output.line(f"{name} is {word}: {text}" if text else f"{name} is {word}")
+    for option in options:
         _tell_values(directory, option)
         _tell_secrets(directory, option.name)
 

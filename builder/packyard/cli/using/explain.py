@@ -41,7 +41,7 @@ def run(arguments: declare.Arguments) -> None:
         hint = hint or f"packyard setters {address.typed(root_dir)} lists them"
         definitions = ((read_krmfile(listing.files).definitions, str(listing.directory)) for listing in listings)
         reason = next(filter(None, (made_of(name, *of) for of in definitions)), None)
-        problem = Problem(f"parameter {name!r} is not found", file=str(root_dir), hint=hint, missing=name)
+        problem = Problem(f"parameter {name!r} is not found", file=address.of(root_dir), hint=hint, missing=name)
         raise InputError(reason or option_setters.elsewhere(listings[0].directory, problem))
     rows = [
         (setter.file, setter.line, name, setter.shown, setter.is_set, setter.set_by or None, fields)
@@ -49,17 +49,19 @@ def run(arguments: declare.Arguments) -> None:
     ]
     if ROWS.show(rows, arguments.output):
         for setter, listing, fields in named:
+            place = listing.heading if listing.is_option else address.of(listing.directory)
+            output.line(f"{place}: " * (len(named) > 1) + f"{name}: {' '.join(setter.description.split())}")
             _show(setter, fields, shipped.values(listing.directory).get(name) or setter.default or "")
 
 
 def _show(setter: Setter, fields: list[Field], default: ShippedValue) -> None:
-    output.line(f"{setter.file}:{setter.line}: {setter.name}: {' '.join(setter.description.split())}")
     origin = f"set by {setter.set_by or 'you'}" if setter.is_set else "the default"
     lines = (
         ("value", f"{setter.shown or '(empty)'} ({origin})"),
         ("default", (default if isinstance(default, str) else ", ".join(default or ())) if setter.is_set else ""),
         ("allowed", refusal.describe(setter)),
     )
+    output.detail(f"  defined  {setter.file}:{setter.line}")
     if pattern := setter.schema.get("pattern"):
         output.detail(f"  pattern  {pattern}")
     for label, text in lines:

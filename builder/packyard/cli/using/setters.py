@@ -126,7 +126,8 @@ def _show_one(arguments: declare.Arguments, listings: Sequence[Listing]) -> None
     for listing in listings:
         rows = listing.setters
         if listing.is_option and rows:
-            output.line(f"{listing.heading} (for all use cases that have the option):")
+            name = posixpath.basename(listing.heading)
+            output.line(f"option {name}, for all use cases that have it enabled:")
         for line in output.filled(listing.description) if rows and not is_part else ():
             output.line(line)
         output.table(("NAME", "VALUE", "DESCRIPTION"), [_cells(row.setter) for row in rows])

@@ -39,7 +39,7 @@ def add_arguments(parser: declare.Parser) -> None:
 
 
 def run(arguments: declare.Arguments) -> None:
-    """Undo changes, and print the names of their files."""
+    """Undo a change, and say which it was."""
     directory = directories.only(arguments.words, "undo")
     if arguments.list:
         declare.alone(arguments, "undo", "beside --list", "yes")
@@ -61,9 +61,10 @@ def run(arguments: declare.Arguments) -> None:
     files = undo.take_back(log, step, merge=_merged)
     changes = {os.path.relpath(step.path(name)): _change(step, name, data) for name, data in sorted(files.items())}
     if ROWS.show([(step.title, [*changes.items()])], arguments.output):
-        for name in changes:
-            output.line(name)
-        output.note(f"{'done again' if arguments.redo else 'undone'}: {step.title}")
+        for name, change in changes.items():
+            output.detail(f"{change:<8} {name}")
+        count, word = output.counted(len(changes), "file"), "done again" if arguments.redo else "undone"
+        output.line(f"{word}: {step.title} ({count} in {address.shown(_place(step))})")
 
 
 def _ask(change: str, directory: Path) -> None:
@@ -80,7 +81,7 @@ def _list(directory: Path, form: str) -> None:
         return
     steps = list(undo.shown(log, DONE, *places, merge=_merged))
     times = [time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(step.file.stat().st_mtime)) for step in steps]
-    rows = [(at + 1, step.title, times[at], len(step.sizes), _place(step)) for at, step in enumerate(steps)]
+    rows = [(at + 1, step.title, times[at], len(step.sizes), address.of(_place(step))) for at, step in enumerate(steps)]
     LIST.show(rows, form)
     if not steps:
         undone = next(undo.shown(log, UNDONE, *places, merge=_merged), None)
@@ -88,10 +89,9 @@ def _list(directory: Path, form: str) -> None:
         output.note(f"{directory}: nothing to undo{again}")
 
 
-def _place(step: Step) -> str:
+def _place(step: Step) -> Path:
     """Return the use case or the folder of which all files of a step are."""
-    files = [Path(step.path(name)).parent for name in step.sizes]
-    return address.of(Path(os.path.relpath(os.path.commonpath(files))))
+    return Path(os.path.relpath(os.path.commonpath([Path(step.path(name)).parent for name in step.sizes])))
 
 
 def _merged(path: str, then: bytes | None, now: bytes | None, back: bytes | None) -> bytes | None:

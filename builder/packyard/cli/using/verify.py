@@ -124,5 +124,5 @@ def _compared(package: Untarred, flag: str | None) -> tuple[Fetched | None, str]
         problem = f"is not the {manifest.FILE} of {package.name} in {source}"
         raise IntegrityError(Problem(problem, file=str(package.folder / manifest.FILE), hint=hint))
     if source.is_carried:
-        return published, f"the one that packyard carries ({source.origin})"
+        return published, "the one that packyard carries"
     return published, f"the published one, of {source}"

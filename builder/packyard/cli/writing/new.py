@@ -105,6 +105,7 @@ def _write(workspace: Workspace, answers: Answers, parts: Sequence[Offered]) -> 
 def _answers(arguments: declare.Arguments, parts: Sequence[Offered]) -> Answers:
     """Return what flags say, and what is asked for beside them."""
     is_asked = not arguments.base and output.can_ask()
+    setters = {name: values[-1] for name, values in directory.values(arguments.set, "new").items()}
     bases = [_asked_base(parts)] if is_asked else arguments.base
     if not bases or not all(bases):
         raise UsageError(f"packyard new: --base is missing; packyard new --list shows the bases: {EXAMPLE}")
@@ -119,7 +120,7 @@ def _answers(arguments: declare.Arguments, parts: Sequence[Offered]) -> Answers:
         bases=named,
         storage=storage,
         programs=list(dict.fromkeys(arguments.programs)),
-        setters={name: values[-1] for name, values in directory.values(arguments.set, "new").items()},
+        setters=setters,
         description=arguments.description or (output.ask("what it does, in a sentence: ") if is_asked else ""),
     )
 

@@ -62,19 +62,28 @@ def _above(known: Sequence[str]) -> str:
 
 def of(directory: Path) -> str:
     """Return the address of a use case, as the user named its package; another directory is its path."""
-    try:
-        package = shipped.package_of(directory)
-    except PackyardError:  # its packyard.json is damaged, which others say
-        package = None
-    if package is None:
-        return str(directory)
-    root, manifest = package
-    own, known = os.path.relpath(os.path.realpath(directory), root), manifest.deployed()
+    own, known = _own(directory)
     words = str(directory)
     if own not in known or not f"/{words}".endswith(f"/{own}"):  # from inside, what was typed is the shorter address
         return words
     top = words.removesuffix(own)
     return f"{top}{shortened(known)[own]}" if len(known) > 1 else top.rstrip("/") or words
+
+
+def shown(directory: Path) -> str:
+    """Return how people read of a folder: a use case by its address, another one without what is above all of them."""
+    own, known = _own(directory)
+    words = of(directory)
+    return words.removesuffix(own) + own.removeprefix(_above(known)) if words.endswith(f"/{own}") else words
+
+
+def _own(directory: Path) -> tuple[str, Sequence[str]]:
+    """Return the path of a folder in its package, and the use cases of that; nothing of one that is in no package."""
+    try:
+        root, manifest = shipped.package_of(directory) or ("", None)
+    except PackyardError:  # its packyard.json is damaged, which others say
+        manifest = None
+    return (os.path.relpath(os.path.realpath(directory), root), manifest.deployed()) if manifest else ("", ())
 
 
 def typed(directory: str | Path) -> str:

@@ -61,8 +61,8 @@ def literal(text: str) -> Written | None:
     return Written(double_quoted(text), text, (header, *body.split("\n"), *[""] * (ends - 1)))
 
 
-def tree(value: object, leaf: Callable[[Any], Tree]) -> Tree:
-    """Return a value as what is to be written; ``leaf`` makes that of what is neither a mapping nor a list."""
+def tree(value: object, leaf: Callable[[Any], Any]) -> Any:
+    """Return a value such as what is to be written; ``leaf`` makes that of what is neither a mapping nor a list."""
     if isinstance(value, dict):
         return {key: tree(member, leaf) for key, member in value.items()}
     return [tree(member, leaf) for member in value] if isinstance(value, list) else leaf(value)

@@ -109,17 +109,23 @@ class Package:
 
     def is_new(self, entry: IndexEntry) -> bool:
         """Return whether a version is not there yet; a `ConflictError` says what is in the way."""
-        identity = reference.identity(entry.version)
-        same = [version for version in self.versions if reference.identity(version) == identity]
-        same.sort(key=entry.version.__ne__)  # this spelling first
-        present = next(filter(None, map(self.versions.get, same)), None)
-        if present is None:
-            return True
-        if present.removed:
-            raise ConflictError(Problem(why_gone(present), hint=_RAISE))
-        if not present.is_same_file(entry):
+        present = self.present(entry.version)
+        if present and not present.is_same_file(entry):
             raise ConflictError(_conflict(present, entry))
-        return False
+        return present is None
+
+    def present(self, version: str) -> IndexEntry | None:
+        """Return what is there as a version, if anything; refuse one that was removed, or has another spelling."""
+        identity = reference.identity(version)
+        same = [known for known in self.versions if reference.identity(known) == identity]
+        same.sort(key=version.__ne__)  # this spelling first
+        present = next(filter(None, map(self.versions.get, same)), None)
+        if present and present.removed:
+            raise ConflictError(Problem(why_gone(present), hint=_RAISE))
+        if present and present.version != version:
+            problem = f"{self.name}@{version} is published as {present}: one version has one spelling in a channel"
+            raise ConflictError(Problem(problem, hint=f"publish as {present.version}, or raise the version"))
+        return present
 
     def put(self, entry: IndexEntry) -> "Package":
         """Return the package with an entry, in place of the one of its version if there is one."""
@@ -237,11 +243,6 @@ def other_content(entry: IndexEntry, tar: Digest, new: Digest) -> Problem:
 
 
 def _conflict(present: IndexEntry, entry: IndexEntry) -> Problem:
-    if present.version != entry.version:
-        return Problem(
-            f"{entry} is published as {present}: one version has one spelling in a channel",
-            hint=f"publish as {present.version}, or raise the version",
-        )
     if present.tar != entry.tar:
         return other_content(present, present.tar, entry.tar)
     return Problem(

@@ -13,6 +13,7 @@ import re
 import stat
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, replace
+from functools import cache, partial
 from pathlib import Path
 
 from packyard.core.bundle import record
@@ -71,7 +72,7 @@ class Keyring:
 
     folder: Path
 
-    def new(self, name: str, passphrase: bytes | None) -> tuple[SigningKey, Path]:
+    def new(self, name: str, passphrase: Callable[[], bytes] | None) -> tuple[SigningKey, Path]:
         """Make a pair of keys, and return it with the file of the public one; no file is overwritten."""
         if not _NAME.fullmatch(name):
             hint = "use letters, digits, '-', '_' and '.'"
@@ -80,7 +81,7 @@ class Keyring:
         public_file, private_file = self.folder / f"{name}{_PUBLIC}", self.folder / f"{name}{_PRIVATE}"
         for file in filter(os.path.lexists, (public_file, private_file)):
             raise ConflictError(Problem("exists already", file=str(file), hint="choose another name"))
-        self._write(private_file, key.to_pem(passphrase), mode=0o600)
+        self._write(private_file, key.to_pem(passphrase and passphrase()), mode=0o600)
         self._write(public_file, key.public.to_pem(), mode=0o644)
         return key, public_file
 
@@ -98,7 +99,7 @@ class Keyring:
         return list(map(self.public, self.signing_names()))
 
     def signing(self, name: str, passphrase: Callable[[str], bytes]) -> SigningKey:
-        """Return a private key; ``passphrase`` is asked for that of a file if it is encrypted."""
+        """Return a private key; ``passphrase`` is asked for that of a file if it is encrypted, once it is to sign."""
         names = self.signing_names()
         if name not in names:
             hint = suggest(name, names) or "packyard keys list shows the keys here"
@@ -109,7 +110,8 @@ class Keyring:
             problem = f"holds a private key and has mode {mode:04o}: others can read it"
             hint = f"make a new key, or, if nobody did: chmod 600 {file}"
             raise InputError(Problem(problem, file=str(file), hint=hint))
-        return SigningKey.parse(data, passphrase, file=str(file))
+        private = cache(partial(SigningKey.parse, data, passphrase, file=str(file)))
+        return SigningKey(self.public(name), lambda text: private().signature(text), unlock=private)
 
     def named(self, text: str) -> PublicKey:
         """Return the public key in a PEM file, or of a private key here, by its name."""

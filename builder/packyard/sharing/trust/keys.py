@@ -109,11 +109,15 @@ def _schemes(key: Any) -> list[tuple[Any, ...]]:
 
 @dataclass(frozen=True, slots=True)
 class SigningKey:
-    """A key that signs: a private key in memory, or what asks an HSM or a KMS."""
+    """A key that signs: a private key in memory or behind a passphrase, or what asks an HSM or a KMS.
+
+    ``unlock`` asks for what signing needs, so that nobody is asked in the midst of a command.
+    """
 
     public: PublicKey
     signature: Callable[[bytes], bytes] = field(repr=False, compare=False)
     _private: Any = field(default=None, repr=False, compare=False)
+    unlock: Callable[[], object] = field(default=lambda: None, repr=False, compare=False)
 
     @classmethod
     def of(cls, private: Any, *, file: str = "") -> "SigningKey":
@@ -153,6 +157,7 @@ class SigningKey:
 
     def sign(self, data: bytes) -> bytes:
         """Return the signature of these bytes; by an Ed25519 key, the same bytes give the same one."""
+        self.unlock()
         try:
             return self.signature(data)
         except Exception as error:  # of whatever library asks an HSM or a KMS

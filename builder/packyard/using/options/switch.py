@@ -133,6 +133,12 @@ def states(directory: Path, trial: Trial) -> list[OptionState]:
     return states
 
 
+def descriptions(directory: Path, names: Sequence[str]) -> dict[str, str]:
+    """Return what some options of a use case's package do."""
+    here = options.find(directory)
+    return {name: description(here.option_data(name)) for name in names} if here else {}
+
+
 def _find(directory: Path, names: Sequence[str]) -> tuple[Options, Sequence[str], Sequence[str]]:
     """Return the options of a use case, and which of some are off and which are on; refuse what is no option."""
     here = options.find(directory)

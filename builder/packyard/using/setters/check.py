@@ -39,7 +39,7 @@ _TEXT = ("a text", lambda value: isinstance(value, str))
 #: The type of each keyword in words, and its test.
 KEYWORDS: dict[str, tuple[str, Callable[[object], bool]]] = {
     **dict.fromkeys(_BOUNDS, _NUMBER),
-    **dict.fromkeys(("maxLength", "minLength", "maxItems", "minItems"), _COUNT),
+    **dict.fromkeys(("maxLength", "minLength", "maxItems", "minItems", "maxProperties", "minProperties"), _COUNT),
     **dict.fromkeys(("exclusiveMaximum", "exclusiveMinimum", "uniqueItems", "nullable"), _FLAG),
     **dict.fromkeys(("pattern", "format"), _TEXT),
     "enum": ("a list", lambda value: isinstance(value, list)),

@@ -87,8 +87,8 @@ class Setter(NamedTuple):
         return self._replace(value=next(iter(texts), ""))
 
     def problem(self, message: str, hint: str = "") -> Problem:
-        """Describe something wrong with this definition, by its place."""
-        return Problem(message, file=self.file, line=self.line, hint=hint)
+        """Describe something wrong with the value of this definition, by its place."""
+        return Problem(message, file=self.file, line=self.line, hint=hint, setter=self.name)
 
 
 class Substitution(NamedTuple):

@@ -155,7 +155,7 @@ def _not_taken(setter: Setter, problem: Problem, moved: Mapping[str, str], new: 
     message = f"{setter.name} is set to {shown(setter.shown)}, and {new}"
     if problem.missing:
         went = moved.get(setter.name)
-        return setter.problem(f"{message} has no such setter" + (f": {on_one_line(went)}" if went else ""))
+        return setter.problem(f"{message} has no such parameter" + (f": {on_one_line(went)}" if went else ""))
     return setter.problem(f"{message} does not admit that: {problem.message}")
 
 

@@ -26,8 +26,6 @@ from packyard.using.setters.packages import PackageFiles, read_krmfile
 from packyard.using.setters.plan import Plan
 from packyard.writing.authoring import definition, place, schemafile
 
-_ONE_NAME = "substitution and setter can't have same name"
-
 
 @dataclass(frozen=True, slots=True)
 class Creation:
@@ -45,7 +43,10 @@ class Creation:
 def create_setter(package: PackageFiles, setter: Setter, field: str = "") -> Creation:
     """Bind the fields that match ``field`` and the setter's value, and define it; an empty text matches all."""
     krmfile = read_krmfile(package)
-    _check_setter(krmfile.definitions, setter, field)
+    _check_new(krmfile.definitions, setter.name)
+    schemafile.check_types(setter.schema, setter.type)
+    if not field and not setter.value:
+        raise InputError("an empty value is that of many fields: say which by --field PATH")
     binder = _Binder(package, setter, setter.value, field)
     return binder.finish(krmfile, [setter._replace(values=binder.values)], {})
 
@@ -54,11 +55,7 @@ def create_substitution(package: PackageFiles, name: str, pattern: str, value: s
     """Bind the fields that match and show ``value``, define the substitution, and the setters that it lacks."""
     krmfile = read_krmfile(package)
     definitions = krmfile.definitions
-    if name in definitions.substitutions:
-        raise NotHereError(f'substitution with name "{name}" already exists')
-    if name in definitions.setters:
-        raise NotHereError(f'setter with name "{name}" already exists, {_ONE_NAME}')
-    _check_name(name)
+    _check_new(definitions, name)
     markers = _markers(name, pattern)
     derived = _derive(pattern, markers, value)
     inner = {marker: marker[2:-1] for marker in markers}
@@ -70,28 +67,18 @@ def create_substitution(package: PackageFiles, name: str, pattern: str, value: s
     whole.setters_of(substitution)  # refuses one that contains itself
     created = [setter for key, setter in setters.items() if key not in definitions.setters]
     for setter in created:
-        _check_name(setter.name)
+        _check_new(definitions, setter.name)
     binder = _Binder(package, substitution, value, field)
     return binder.finish(krmfile, [substitution, *created], {setter.name: setter.value for setter in created})
 
 
-def _check_setter(definitions: Definitions, setter: Setter, field: str) -> None:
-    if setter.name in definitions.substitutions:
-        raise NotHereError(f'substitution with name "{setter.name}" already exists, {_ONE_NAME}')
-    if setter.name in definitions.setters:
-        raise NotHereError(
-            f'setter with name "{setter.name}" already exists, '
-            "if you want to modify it, please delete the existing setter and recreate it"
-        )
-    schemafile.check_types(setter.schema, setter.type)
-    if not field and not setter.value:
-        raise InputError("must specify either fieldName or fieldValue")
-    _check_name(setter.name)
-
-
-def _check_name(name: str) -> None:
+def _check_new(definitions: Definitions, name: str) -> None:
+    """Refuse a name that is taken, or that no comment can refer to."""
     if not name or any(sign in name for sign in "/%\n"):  # parts of a URL's path: what refers to it is lost
         raise InputError(f"no comment can refer to the name {name!r}: use letters, digits, '-', '_' and '.'")
+    for kind in ("setter", "substitution"):
+        if definitions.resolve(DefinitionRef(kind, name)):
+            raise NotHereError(f'{kind} "{name}" exists already: choose another name, or delete it first')
 
 
 class _Binder:
@@ -99,10 +86,8 @@ class _Binder:
 
     def __init__(self, package: PackageFiles, definition: Setter | Substitution, value: str, field: str) -> None:
         self.package, self.value, self.field = package, value, field
-        self.is_setter, self.is_array = (
-            isinstance(definition, Setter),
-            isinstance(definition, Setter) and definition.is_list,
-        )
+        self.is_setter = isinstance(definition, Setter)
+        self.is_array = isinstance(definition, Setter) and definition.is_list
         self.text = comment.write(definition.name)
         words = [] if self.is_array else value.split()
         self.mark = (words or [field.rpartition(".")[2]])[0].encode()

@@ -6,9 +6,9 @@ io.k8s.cli.setters.N:
 """
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 
-from packyard.core.yaml.content import Text, Tree
+from packyard.core.yaml.content import Text, Tree, tree
 from packyard.using.setters.comment import REF_PREFIX, SETTER_PREFIX, SUBSTITUTION_PREFIX
 from packyard.using.setters.definition import Setter, Substitution
 
@@ -32,16 +32,10 @@ def entries(definition: Setter | Substitution, text: Callable[[str], Tree] = Tex
         body["setBy"] = Text(definition.set_by)
     if definition.required:
         body["required"] = "true"
-    keywords = {key: to_tree(value) for key, value in definition.schema.items()}
+    keywords = {key: tree(value, leaf) for key, value in definition.schema.items()}
     return {SETTER_PREFIX + definition.name: {**keywords, "x-k8s-cli": {"setter": body}}}
 
 
-def to_tree(value: object) -> Tree:
-    """Return JSON as it is written into a Krmfile."""
-    if isinstance(value, str):
-        return Text(value)
-    if isinstance(value, Mapping):
-        return {key: to_tree(value[key]) for key in sorted(value)}
-    if isinstance(value, list):
-        return [to_tree(item) for item in value]
-    return json.dumps(value)
+def leaf(value: object) -> Tree:
+    """Return a scalar of JSON as it is written into a file."""
+    return Text(value) if isinstance(value, str) else json.dumps(value)

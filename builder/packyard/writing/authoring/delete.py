@@ -3,7 +3,6 @@
 What `create` added goes again, byte for byte; other comments, and the values of the fields, stay.
 """
 
-from collections.abc import Mapping
 from functools import partial
 
 from packyard.core.errors import InputError, NotHereError
@@ -13,25 +12,28 @@ from packyard.core.yaml.node import Document, MappingNode
 from packyard.core.yaml.proof import rewrite
 from packyard.core.yaml.splice import remove
 from packyard.using.setters import comment
-from packyard.using.setters.comment import SETTER_PREFIX, SUBSTITUTION_PREFIX
+from packyard.using.setters.comment import DefinitionRef
 from packyard.using.setters.definition import Definitions, Setter, Substitution
 from packyard.using.setters.krmfile import Krmfile
 from packyard.using.setters.packages import PackageFiles, read_krmfile
 from packyard.using.setters.plan import Plan
 from packyard.writing.authoring import place
+from packyard.writing.authoring.definition import entries
 
 
 def delete(package: PackageFiles, kind: str, name: str) -> Plan:
     """Plan to delete a setter, or a substitution without its setters, that no substitution uses."""
     krmfile = read_krmfile(package)
-    definitions, is_setter = krmfile.definitions, kind == "setter"
-    by_name: Mapping[str, Setter | Substitution] = definitions.setters if is_setter else definitions.substitutions
-    if name not in by_name:
+    definitions = krmfile.definitions
+    definition = definitions.resolve(DefinitionRef(kind, name))
+    if definition is None:
         raise NotHereError(f'{kind} "{name}" does not exist')
-    definition, prefix = by_name[name], SETTER_PREFIX if is_setter else SUBSTITUTION_PREFIX
-    _check_unused(definitions, kind, name)
+    for parent in definitions.substitutions.values():
+        if any(reference and definitions.resolve(reference) is definition for _, reference in parent.markers):
+            raise NotHereError(f'{kind} "{name}" is used in substitution "{parent.name}": delete that first')
     files: dict[str, bytes] = {}
-    recorded = krmfile.edited(package.krmfile, _take_definition_out(krmfile, prefix + name))
+    key = next(iter(entries(definition)))
+    recorded = krmfile.edited(package.krmfile, _take_definition_out(krmfile, key))
     if recorded is not None:
         files[package.name] = recorded
     for path, data in package.resources.items():
@@ -41,16 +43,6 @@ def delete(package: PackageFiles, kind: str, name: str) -> Plan:
             if new != data:
                 files[path] = new
     return Plan(files=files)
-
-
-def _check_unused(definitions: Definitions, kind: str, name: str) -> None:
-    for parent in definitions.substitutions.values():
-        for _, reference in parent.markers:
-            if reference and (reference.kind, reference.name) == (kind, name):
-                raise NotHereError(
-                    f'{kind} "{name}" is used in substitution "{parent.name}", '
-                    "please delete the parent substitution first"
-                )
 
 
 def _take_definition_out(krmfile: Krmfile, key: str) -> list[Edit]:

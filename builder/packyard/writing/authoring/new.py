@@ -2,32 +2,29 @@
 
 packages/NAME/package.yaml           what each use case is made of
 packages/NAME/patches/USECASE.yaml   what the program is started with, as the base says it, for the author to change,
-                                     where parts leave its ``args`` empty; what a command names and no part has, such
-                                     as MODEL_SCRIPT, is in one for variables
+                                     where parts leave its ``args`` empty
 packages/NAME/docs/                  the beginning of its README
 packages/NAME/tests/NAME.yaml        a test that passes
 """
 
 import re
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import chain
 
 from packyard.core.errors import InputError, Problem, suggest
 from packyard.core.kubernetes import pods
-from packyard.core.yaml.content import Text, Tree, Written, in_brackets, lexeme
-from packyard.core.yaml.document import entries, mappings, scalars
+from packyard.core.yaml.content import Text, Tree, in_brackets
+from packyard.core.yaml.document import scalars
 from packyard.core.yaml.node import SequenceNode
 from packyard.using.kustomize import accumulate
 from packyard.using.kustomize.accumulate import SourceObject
 from packyard.using.kustomize.part import Part
-from packyard.using.setters import comment
-from packyard.using.setters.definition import Setter
 from packyard.writing.authoring import skeleton
-from packyard.writing.source import parts, pod_operations, pod_patch, tests
+from packyard.writing.source import parts, pod_patch, tests
 from packyard.writing.source.offers import Offered
 from packyard.writing.source.package import NAME, slug
-from packyard.writing.source.pod_operations import Container, is_bound
-from packyard.writing.source.words import Words
+from packyard.writing.source.pod_operations import containers_of, is_bound
 from packyard.writing.source.workspace import BASE, FOLDERS, PROGRAMS, STORAGE, Workspace, authored
 
 _RUN, _CONTAINERS = ("command", "args"), "containers"
@@ -41,7 +38,6 @@ tests:
   expect:
   - {{kind: {kind}, exists: true}}
 """
-_VARIABLE = re.compile(r"\$[({]?([A-Z][A-Z0-9_]*)")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -123,93 +119,37 @@ def write(workspace: Workspace, answers: Answers) -> dict[str, bytes]:
     """Return the files of the package by their paths in its folder."""
     use_cases: dict[str, Tree] = {}
     files: dict[str, bytes] = {}
-    values: dict[str, str] = {}
     kinds: list[str] = []
     for name, base in answers.bases.items():
-        used = _parts(workspace, base, answers)
+        named = ((BASE, base), *((PROGRAMS, program) for program in answers.programs))
+        used = tuple(parts.of(workspace, f"{FOLDERS[kind]}/{part}") for kind, part in named)
         objects = accumulate.accumulate(Part(used[0].folder, resources=used[:1], components=used[1:]))
-        patches = _patches(name, objects)
-        known = {**{key: setter.value for key, setter in _setters(workspace, used).items()}, **answers.setters}
-        if missing := {key: known[key] for key in _missing(objects, known)}:
-            patches[f"patches/{name}-variables.yaml"] = _variables(missing)
-            values |= missing
-        lists = {"storage": answers.storage, "programs": answers.programs, "patches": [*patches]}
+        kinds.append(next((item for item in objects if pods.find(item.root)), objects[0]).identity[1])
+        lists = {"storage": answers.storage, "programs": answers.programs}
+        if patches := [skeleton.text(patch) for patch in _patches(objects)]:
+            lists["patches"] = [f"patches/{name}.yaml"]
+            files[f"patches/{name}.yaml"] = _HEAD + b"---\n".join(patches)
         listed = {key: in_brackets([Text(text) for text in texts]) for key, texts in lists.items() if texts}
         use_cases[name] = {"base": Text(base), **listed}
-        files |= {path: _HEAD + skeleton.text(tree) for path, tree in patches.items()}
-        kinds.append(next((item for item in objects if pods.find(item.root)), objects[0]).identity[1])
-    begun = skeleton.write(
-        answers.name,
-        use_cases,
-        setters={**values, **answers.setters},
-        description=_escaped(answers.description),
-    )
+    description = re.sub("{(?=[{%#])", "{{ '{' }}", answers.description)  # which is text, and no template
+    begun = skeleton.write(answers.name, use_cases, setters=answers.setters, description=description)
     test = _TEST.format(name=next(iter(answers.bases)), kind=kinds[0])
     return {**begun, f"{tests.DIRECTORY}/{answers.name}.yaml": test.encode(), **files}
 
 
-def _escaped(text: str) -> str:
-    """Return what Jinja2 writes as the text."""
-    return text.replace("{", "{{ '{' }}") if re.search("[{%#]", text) else text
-
-
-def _parts(workspace: Workspace, base: str, answers: Answers) -> tuple[Part, ...]:
-    """Return the base of a use case, and its programs."""
-    named = ((BASE, base), *((PROGRAMS, name) for name in answers.programs))
-    return tuple(parts.of(workspace, f"{FOLDERS[kind]}/{name}") for kind, name in named)
-
-
-def _setters(workspace: Workspace, used: Sequence[Part]) -> dict[str, Setter]:
-    own = [[krmfile] for part in used for krmfile in part.krmfiles()]
-    defined = Words(parts.read_shared(workspace), own, {}, workspace.sources.memo).defined
-    return {name: word.definition for name, word in defined.items() if isinstance(word.definition, Setter)}
-
-
-def _patches(name: str, objects: list[SourceObject]) -> dict[str, Tree]:
-    """Return a patch for each object whose first program has no arguments: parts leave them to the package."""
-    trees: dict[str, Tree] = {}
-    for file, item in zip(accumulate.file_names(objects), objects, strict=True):
-        started = (container for container in _containers(item) if any(map(container.node.get, _RUN)))
-        if (container := next(started, None)) and _is_open(container):
+def _patches(objects: Iterable[SourceObject]) -> Iterator[Tree]:
+    """Yield a patch for each object whose first program has no arguments: parts leave them to the package."""
+    for item in objects:
+        containers = chain.from_iterable(containers_of(pod, _CONTAINERS) for pod in pods.find(item.root))
+        container = next((begun for begun in containers if any(map(begun.node.get, _RUN))), None)
+        entry = container and container.node.entry("args")
+        if container and entry and isinstance(entry.value, SequenceNode) and not (entry.value.items or is_bound(entry)):
             command = [text.value for text in scalars(container.node.get("command"))]
             run = {"command": in_brackets([Text(word) for word in command])} if command in _REPLACED else {}
             _, kind, _, called = item.identity
-            trees[file] = {
+            yield {
                 "apiVersion": pod_patch.VERSION,
                 "kind": pod_patch.KIND,
                 "targets": in_brackets([{"kind": Text(kind), "name": Text(called)}]),
                 "spec": {_CONTAINERS: [{"name": Text(container.name), **run, "args": "[]"}]},
             }
-    named = {file: f"{name}-{file}" if len(trees) > 1 else f"{name}.yaml" for file in trees}
-    return {f"patches/{named[file].replace('/', '-')}": tree for file, tree in trees.items()}
-
-
-def _containers(item: SourceObject) -> Iterator[Container]:
-    return (container for pod in pods.find(item.root) for container in pod_operations.containers_of(pod, _CONTAINERS))
-
-
-def _is_open(container: Container) -> bool:
-    """Say whether a container has a list of arguments, and nothing in it."""
-    entry = container.node.entry("args")
-    return entry is not None and isinstance(entry.value, SequenceNode) and not entry.value.items and not is_bound(entry)
-
-
-def _missing(objects: Sequence[SourceObject], known: Collection[str]) -> list[str]:
-    """Return the setters that programs read as variables, and that no object gives them."""
-    containers = [container.node for item in objects for container in _containers(item)]
-    environment = {variable.text("name") for node in containers for variable in mappings(node.get("env"))}
-    maps = [item for item in objects if item.identity[1] == "ConfigMap"]
-    environment |= {entry.name for item in maps for entry in entries(item.root.get("data"))}
-    texts = (text.value for node in containers for key in _RUN for text in scalars(node.get(key)))
-    read = {name for text in texts for name in _VARIABLE.findall(text)}
-    is_read = any(item.identity[3] == accumulate.RUN for item in maps)
-    return sorted(read & {*known} - environment) if is_read else []
-
-
-def _variables(values: Mapping[str, str]) -> Tree:
-    """Return a patch that gives programs some setters as variables."""
-    data: dict[str, Tree] = {
-        name: Written(lexeme(value, flow=True), value, (f"{lexeme(value)} {comment.write(name)}",))
-        for name, value in values.items()
-    }
-    return {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": accumulate.RUN}, "data": data}

@@ -12,16 +12,16 @@ import re
 from collections.abc import Collection, Iterator, Sequence
 
 from packyard.core.errors import InputError
-from packyard.core.yaml.document import scalars, walk
-from packyard.core.yaml.edit import Edit
-from packyard.core.yaml.node import Document, Scalar
-from packyard.using.setters import fields
+from packyard.core.yaml.document import items, walk
+from packyard.core.yaml.edit import Edit, replace_comment
+from packyard.core.yaml.node import Document, Scalar, SequenceNode
+from packyard.using.setters import comment, fields
 from packyard.using.setters.definition import Definitions, Setter, Substitution
-from packyard.using.setters.fields import Binding
 from packyard.using.setters.kpt.tags import Pattern
 from packyard.using.setters.krmfile import Krmfile
 from packyard.writing.authoring import place
 from packyard.writing.authoring.import_ import kpt, meaning
+from packyard.writing.authoring.import_.kpt import Bound
 from packyard.writing.authoring.import_.meaning import Definition
 from packyard.writing.authoring.import_.note import DOUBTFUL, LOST, Note
 
@@ -46,28 +46,29 @@ def bind(
 ) -> tuple[list[list[Edit]], dict[str, Definition]]:
     """Return the edits of each document, and the definitions that its comments reach; what it meets is noted."""
     edits: list[list[Edit]] = [[] for _ in documents]
-    known, bound = kpt.read(documents, edits, notes)
-    notes += [note for document in documents for note in _placeholders(document)]
+    known, bound = kpt.read(documents)
     own = meaning.read(krmfile, notes) if krmfile else Definitions()
-    bindings = [(number, item) for number, document in enumerate(documents) for item in fields.find(document)]
-    faults = [_fault(binding, own) for _, binding in bindings]
-    own = _settled([bindings[index][1] for index, fault in enumerate(faults) if fault is None], own, notes)
-    staying, out = set[tuple[int, int]](), dict[tuple[int, int], tuple[Binding, Note]]()
-    for (number, binding), fault in zip(bindings, faults, strict=True):
-        place_of_comment = number, binding.comment.start
-        if fault is None and (case := _case(binding, own)):
+    known = Definitions({**known.setters, **own.setters}, {**known.substitutions, **own.substitutions})
+    bound += [Bound(number, *item[:4]) for number, document in enumerate(documents) for item in fields.find(document)]
+    notes += [note for document in documents for note in _placeholders(document)]
+    faults = [_fault(item, known) for item in bound]
+    known = _settled([item for item, fault in zip(bound, faults, strict=True) if fault is None], known, notes)
+    staying, out = dict[tuple[int, int], Bound](), dict[tuple[int, int], tuple[Bound, Note]]()
+    for item, fault in zip(bound, faults, strict=True):
+        if fault is None and (case := _case(item, known)):
             fault = Note(DOUBTFUL, *_TORN, (case,))
         if fault:
-            out[place_of_comment] = binding, fault
+            out[item.number, item.comment.start] = item, fault
         else:
-            staying.add(place_of_comment)
-            bound.append(binding.reference.name)
-    for (number, start), (binding, fault) in out.items():
-        if (number, start) not in staying:
-            edits[number].append(place.take_out(documents[number].source, binding.comment))
+            staying[item.number, item.comment.start] = item
+    for place_of_comment, (item, fault) in out.items():
+        if place_of_comment not in staying:
+            edits[item.number].append(place.take_out(item.node.source, item.comment))
             notes.append(fault)
-    known = Definitions({**known.setters, **own.setters}, {**known.substitutions, **own.substitutions})
-    return edits, meaning.reachable(bound, known)
+    for item in staying.values():
+        if comment.parse(item.comment.text) is None:
+            edits[item.number].append(replace_comment(item.comment, comment.write(item.reference.name)))
+    return edits, meaning.reachable((item.reference.name for item in staying.values()), known)
 
 
 def left(krmfile: Krmfile, used: Collection[str]) -> Iterator[Note]:
@@ -87,9 +88,9 @@ def _placeholders(document: Document) -> Iterator[Note]:
             yield Note(DOUBTFUL, *_UNFILLED, (f"{node.place}: {node.value}",))
 
 
-def _settled(sound: Sequence[Binding], known: Definitions, notes: list[Note]) -> Definitions:
+def _settled(sound: Sequence[Bound], known: Definitions, notes: list[Note]) -> Definitions:
     """Give each setter whose value no field has that of the first field that says one, of one that it alone fills."""
-    shown: dict[str, dict[str, Binding]] = {}
+    shown: dict[str, dict[str, Bound]] = {}
     for binding in sorted(sound, key=lambda binding: isinstance(known.resolve(binding.reference), Substitution)):
         definition = known.resolve(binding.reference)
         assert definition
@@ -107,14 +108,15 @@ def _settled(sound: Sequence[Binding], known: Definitions, notes: list[Note]) ->
     return known.with_setters(changed)
 
 
-def _fault(binding: Binding, known: Definitions) -> Note | None:
+def _fault(binding: Bound, known: Definitions) -> Note | None:
     """Say why a comment cannot bind its field; None where it can."""
     at = f"{binding.node.place}: {fields.path_text(binding.path)}: {binding.reference.name}"
     definition = known.resolve(binding.reference)
     if definition is None:
         what = "setter comments with names that nothing defines"
         return Note(LOST, what, "define the name, and bind the field", (at,))
-    if not fields.sets(definition, binding.node):
+    is_header = isinstance(binding.node, Scalar) and binding.node.style in "|>" and not binding.comment.own_line
+    if is_header or not fields.sets(definition, binding.node):
         return Note(LOST, "setter comments where they bind nothing", "nothing, unless a whole list was meant", (at,))
     try:
         meaning.texts(definition, known)
@@ -123,11 +125,12 @@ def _fault(binding: Binding, known: Definitions) -> Note | None:
     return None
 
 
-def _case(binding: Binding, known: Definitions) -> str:
+def _case(binding: Bound, known: Definitions) -> str:
     """Say what a comment yields, and what its field has instead; nothing where that is the same."""
     definition, node = known.resolve(binding.reference), binding.node
     assert definition
-    shows = [node.value] if isinstance(node, Scalar) else [item.value for item in scalars(node)]
+    shown_by = items(node) if isinstance(node, SequenceNode) else [node]
+    shows = [item.value if isinstance(item, Scalar) else item.lexeme for item in shown_by]
     yields = meaning.texts(definition, known)
     result, shown = ", ".join(yields), ", ".join(shows)
     at = f"{node.place}: {fields.path_text(binding.path)}: {definition.name}"

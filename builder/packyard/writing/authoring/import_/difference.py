@@ -11,15 +11,14 @@ ConfigMap follows from its data, so that no patch says it.
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
 
 from packyard.core.kubernetes.lenient import Object, mapping, name_of, type_of
 from packyard.core.yaml import make
-from packyard.core.yaml.content import Text, Tree, block, in_brackets
+from packyard.core.yaml.content import Text, Tree, block, in_brackets, tree
 from packyard.core.yaml.node import Item
 from packyard.core.yaml.pointer import pointer
 from packyard.using.kustomize import generator
-from packyard.writing.authoring import definition
+from packyard.writing.authoring.definition import leaf
 
 _Path = tuple[str | int, ...]
 
@@ -32,7 +31,11 @@ def find(composed: Sequence[object], built: Sequence[object]) -> tuple[list[Item
     known = _generated(composed)
     again = {name: plain for name, plain in _generated(built).items() if any(own in plain for own in known.values())}
     names = {**again, **known}
-    items, added = _renamed(composed, names), dict(enumerate(_renamed(built, names)))
+    items, others = (
+        tree([*side], lambda text: names.get(text, text) if isinstance(text, str) else text)
+        for side in (composed, built)
+    )
+    added = dict(enumerate(others))
     matched: dict[int, Object] = {}
     for number in sorted(range(len(items)), key=lambda number: -len(name_of(items[number]))):
         match = match_of(items[number], added)
@@ -61,15 +64,6 @@ def _generated(items: Sequence[object]) -> dict[str, str]:
     return {name: plain for name, plain in names.items() if plain != name}
 
 
-def _renamed(value: Any, names: Mapping[str, str]) -> Any:
-    """Return a value with other names in it."""
-    if isinstance(value, dict):
-        return {key: _renamed(below, names) for key, below in value.items()}
-    if isinstance(value, list):
-        return [_renamed(below, names) for below in value]
-    return names.get(value, value) if isinstance(value, str) else value
-
-
 def _patch(item: Object, built: Object) -> Item | None:
     """Return the patch that makes one object of another, or takes it out where there is none."""
     kind, name = Text(str(item.get("kind"))), Text(name_of(item))
@@ -93,9 +87,9 @@ def _operations(old: object, new: object, path: _Path) -> Iterator[Mapping[str, 
             if key in old:
                 yield from _operations(old[key], new[key], (*path, key))
             else:
-                yield {"op": "add", "path": Text(pointer((*path, key))), "value": definition.to_tree(new[key])}
+                yield {"op": "add", "path": Text(pointer((*path, key))), "value": tree(new[key], leaf)}
     elif isinstance(old, list) and isinstance(new, list) and len(old) == len(new):
         for index, pair in enumerate(zip(old, new, strict=True)):
             yield from _operations(*pair, (*path, index))
     elif json.dumps(old) != json.dumps(new):
-        yield {"op": "replace", "path": Text(pointer(path)), "value": definition.to_tree(new)}
+        yield {"op": "replace", "path": Text(pointer(path)), "value": tree(new, leaf)}

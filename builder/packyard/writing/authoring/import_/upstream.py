@@ -125,16 +125,12 @@ class Upstream:
         self.folders = leaves or ({self.folder: False} if self._manifests(self.folder) else {})
 
     def use_case(self, folder: str, path: str) -> UseCase:
-        """Take a use case as parts, or where a kustomization cannot be one as it is built."""
+        """Take a use case as parts."""
         if not kustomizations(self.sources, folder):
             return self._of_manifests(folder, path)
         built = self._built(folder)
-        objects = [*map(plain, built.documents)]
-        try:
-            part = self._again(folder) if self.folders[folder] else self._copy(folder, "Kustomization", is_leaf=True)
-            return UseCase(path, part, objects, built)
-        except _BeyondPartError as error:
-            return UseCase(path, built.part(folder, str(error)), objects)
+        part = self._again(folder) if self.folders[folder] else self._copy(folder, "Kustomization", is_leaf=True)
+        return UseCase(path, part, [*map(plain, built.documents)], built)
 
     def below(self, notes: Iterable[Note]) -> list[Note]:
         """Return notes with paths as they stand below the folder."""
@@ -190,16 +186,10 @@ class Upstream:
         return UseCase(path, part, objects)
 
     def _take(self, folder: str, kind: str) -> Part:
-        """Take a part that another one builds on: as it is, or for a base as it is built."""
-        key = folder, kind
-        if key not in self._taken:
-            try:
-                self._taken[key] = self._copy(folder, kind)
-            except _BeyondPartError as error:
-                if kind == "Component":
-                    raise
-                self._taken[key] = self._built(folder).part(folder, str(error))
-        return self._taken[key]
+        """Take a part that others build on, once."""
+        if (folder, kind) not in self._taken:
+            self._taken[folder, kind] = self._copy(folder, kind)
+        return self._taken[folder, kind]
 
     def _again(self, folder: str) -> Part:
         """Return a part that is nothing but another one, on which others build: what changes it reaches it alone."""
@@ -212,10 +202,9 @@ class Upstream:
         return Built(shown, text, documents(source_of(text, f"{shown} as built")))
 
     def _copy(self, folder: str, kind: str, *, is_leaf: bool = False) -> Part:
-        file, *more = kustomizations(self.sources, folder) or [""]
-        root = None if more or not file else use_cases.root(self.sources, file)
-        if not isinstance(root, MappingNode) or root.text("kind", default="Kustomization") != kind:
-            raise _BeyondPartError(f"it has no {kind}, or several")
+        file = next(iter(kustomizations(self.sources, folder)))  # which kustomize has built
+        root = use_cases.root(self.sources, file)
+        assert isinstance(root, MappingNode)
         part = self._part(folder, kind)
         part.head = [*self.sources.documents(file)[0].head, *root.entries[0].head]
         part.namespace = root.text("namespace")
