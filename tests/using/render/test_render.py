@@ -27,7 +27,7 @@ def use_case(tmp_path: Path) -> Path:
 
 
 def read(data: bytes) -> list[object]:
-    return [item.root for item in objects.parse(Source("built", data.decode()))]
+    return objects.parse(Source("built", data.decode()))
 
 
 def test_refuses_with_every_setter_that_is_still_unset_and_how_to_set_it(use_case: Path) -> None:

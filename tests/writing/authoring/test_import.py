@@ -267,7 +267,7 @@ BAD: dict[str, tuple[dict[str, str], str]] = {
     "one that leads out": ({"kustomization.yaml": "resources: [../../secret.yaml]\n"}, "secret.yaml"),
     "no kind": (
         {"kustomization.yaml": FLAT, "pod.yaml": "apiVersion: v1\nmetadata: {name: a}\n"},
-        "pod.yaml:1: an object without a kind",
+        "pod.yaml:1:1: an object without a kind",
     ),
     "several packages": (
         {

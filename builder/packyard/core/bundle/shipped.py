@@ -5,7 +5,7 @@ file is an `IntegrityError`.
 """
 
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from pathlib import Path
 
@@ -58,16 +58,19 @@ def package_of(directory: Path) -> tuple[str, Manifest] | None:
         raise error.mapped(lambda problem: problem._replace(file=os.path.relpath(file))) from error
 
 
-def lost(directory: Path, name: str) -> Problem | None:
-    """Return what to do about a file that a directory's package shipped there, and that is gone."""
-    if os.path.lexists(directory / name) or not (package := package_of(directory)):
-        return None
-    root, described = package
-    if os.path.relpath(os.path.realpath(directory / name), root) not in described.files:
-        return None
-    brings = f"packyard get {described.name}@{described.version} --to FOLDER"
-    hint = f"its package ships one: {brings}, and copy it from there"
-    return Problem(f"has no {name}", file=str(directory), hint=hint)
+def lost(directories: Iterable[Path], name: str) -> Iterator[Problem]:
+    """Yield what to do about a file that the package of directories shipped in them, where it is gone."""
+    packages: dict[str, tuple[str, Manifest] | None] = {}
+    for directory in directories:
+        if os.path.lexists(directory / name):
+            continue
+        if (root := paths.root_of(directory)) not in packages:
+            packages[root] = package_of(directory)
+        described = package[1] if (package := packages[root]) else None
+        if described and os.path.relpath(os.path.realpath(directory / name), root) in described.files:
+            brings = f"packyard get {described.name}@{described.version} --to FOLDER"
+            hint = f"its package ships one: {brings}, and copy it from there"
+            yield Problem(f"has no {name}", file=str(directory), hint=hint)
 
 
 def replacement(directory: Path, name: str) -> Problem | None:
@@ -76,15 +79,14 @@ def replacement(directory: Path, name: str) -> Problem | None:
     if package is None or name not in package[1].moved:
         return None
     root, described = package
-    file = directory / os.path.relpath(f"{root}/{manifest.FILE}", os.path.realpath(directory))
+    file = paths.seen(directory, f"{root}/{manifest.FILE}")
     line = regular.read(file).partition(b'\n  "moved":')[0].count(b"\n") + 2
-    return Problem(f"{name} is no longer a parameter: {described.moved[name]}", file=os.path.normpath(file), line=line)
+    return Problem(f"{name} is no longer a parameter: {described.moved[name]}", file=file, line=line)
 
 
 def presets(directory: Path) -> dict[str, Path]:
     """Return the presets of a directory's package by their names, sorted; a link is none."""
-    root = paths.root_of(directory)
-    folder = Path(os.path.normpath(directory / os.path.relpath(f"{root}/{PRESETS}", os.path.realpath(directory))))
+    folder = Path(paths.seen(directory, f"{paths.root_of(directory)}/{PRESETS}"))
     if folder.is_symlink() or not folder.is_dir():
         return {}
     with os.scandir(folder) as entries:
