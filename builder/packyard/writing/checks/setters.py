@@ -17,8 +17,7 @@ from packyard.using.setters.comment import (
     parse_ref,
 )
 from packyard.using.setters.definition import Definitions, Setter, Substitution
-from packyard.using.setters.fields import Binding, behind_headers, sets
-from packyard.using.setters.handedits import expected
+from packyard.using.setters.fields import Binding, behind_headers, expected, sets
 from packyard.using.setters.refusal import refusal, review
 from packyard.using.setters.rules.rule import Rule, read
 from packyard.writing.checks.finding import REMOVE, Finding, breach, finding
