@@ -36,4 +36,4 @@ def run(arguments: declare.Arguments) -> None:
     if ROWS.show(built.packages, arguments.output):
         for item in built.packages:
             output.line(f"{out_dir / item.name}.tar.gz  {item.digest}  {item.size} bytes")
-        workspaces.tell_warnings(built.warnings)
+        workspaces.tell_warnings(len(built.warnings), arguments)
