@@ -161,7 +161,7 @@ def _unknown(here: Options, name: str) -> Problem | None:
     if os.path.islink(f"{here.real}/{name}"):
         return Problem(f"option {name!r} must be a folder, not a link", file=os.path.join(here.shown, name))
     hint = suggest(name, names) or f"there are {', '.join(names)}"
-    return Problem(f"there is no option {name!r}", file=here.shown, hint=hint)
+    return Problem(f"there is no option {name!r}", hint=hint)
 
 
 def _check(directory: Path, here: Options, trial: Trial) -> None:
