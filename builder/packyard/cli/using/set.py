@@ -182,12 +182,12 @@ def _where(change: Change, parsed: Flags, packages: Packages) -> str:
 
 
 def _tell(change: Change, where: str) -> None:
-    from packyard.using.setters import handedits
+    from packyard.using.setters.fields import overwritten
 
     if change.enabled:
         output.line(f"{where}enabled {', '.join(change.enabled)}")
         output.detail(change.kustomization)
-    for edit in handedits.overwritten(change.plan.changes, change.plan.former):
+    for edit in overwritten(change.plan.changes, change.plan.former):
         output.note(f"{os.path.normpath(edit.file)}:{edit.line}: {edit.path} was {edit.old!r}, edited by hand")
     moved = {item.name for item in change.plan.changes if item.old != item.new}
     for name, count in change.plan.counts.items():

@@ -81,11 +81,8 @@ def find_packages(tree: Tree, *, recursive: bool, kpt: bool = False) -> list[str
         raise InputError(Problem("is not a directory", file=str(tree.root_dir)))
     paths = _find(tree, (KRMFILE, KPTFILE) if kpt else (KRMFILE,), recursive=recursive)
     if not paths:
-        hint = (
-            "no directory below has one"
-            if recursive
-            else f"packyard cfg init {tree.root_dir} makes one, -R looks below"
-        )
+        made = f"packyard cfg init {tree.root_dir} makes one, -R looks below"
+        hint = "no directory below has one" if recursive else made
         raise InputError(Problem(f'unable to find "{KRMFILE}" in package "{tree.root_dir}"', hint=hint))
     return paths
 
