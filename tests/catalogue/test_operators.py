@@ -1,4 +1,4 @@
-"""Every object of an operator's kind, by the definitions of all its versions that packages are said to run with."""
+"""Every object by the newest Kubernetes, or by all versions of its operator that packages are said to run with."""
 
 from catalogue.usecases import Object, build_all, each_use_case, shipped
 from packyard.core.bundle.required import version_of
@@ -6,6 +6,8 @@ from packyard.core.kubernetes import groups, operators, schemas
 from packyard.core.kubernetes.lenient import type_of
 from packyard.writing.source.package import Package, UseCase
 from real import Kustomize
+
+NEWEST = [judge.version for judge in schemas.choose() if judge.name == schemas.KUBERNETES][-1]
 
 
 @each_use_case
@@ -20,14 +22,12 @@ def test_every_version_that_is_said_to_do_takes_all_fields(
 
 
 def faults(item: Object) -> list[str]:
-    """Return what a version from the oldest that is named to the newest that was tried refuses of an object."""
+    """Return what the newest Kubernetes, or a version of an operator that is said to do, refuses of an object."""
     version, kind = type_of(item)
     operator = operators.of(groups.definition(version, kind))
-    if operator is None:
-        return []
     return [
-        f"{operator.operator} {judge.version}: {fault.message}"
-        for judge in schemas.operators()
-        if f"{version} {kind}" in judge.kinds and operator.admits(version_of(judge.version) or ())
+        f"{judge.name} {judge.version}: {fault.message}"
+        for judge in schemas.choose([NEWEST])
+        if f"{version} {kind}" in judge.kinds and (not operator or operator.admits(version_of(judge.version) or ()))
         for fault in judge.faults(judge.kinds[f"{version} {kind}"], item)
     ]

@@ -279,7 +279,7 @@ FAULTS: Sequence[Fault] = (
         "waits for a ResourceClaim by ResourceClaimTemplate gone",
         resourceClaims=[{"name": "gpu", "resourceClaimTemplateName": "gone"}],
     ),
-    fault("volume of an image", r"the API server drops spec.volumes\[model\].image", level="privileged", **MODEL),
+    fault("volume of an image", r"the API server drops .*spec.volumes\[model\].image", level="privileged", **MODEL),
     fault("node that is not there", "without the labels metadata.name=gone-", nodeName="gone-<ns>"),
     later(
         "gate that nobody lifts",

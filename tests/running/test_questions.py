@@ -133,7 +133,7 @@ def test_quotas_have_room_for_all_pods_together() -> None:
         ({"env": [{"name": "A"}, {"name": "B", "value": "1"}]}, {"env": [{"name": "A"}]}, ["env[B].value"]),
         ({"ports": [{"port": 1}]}, {"ports": [{"host": "x"}, {"port": 2}]}, []),
         ({"args": ["a", "b"]}, {"args": ["a"]}, ["args[1]"]),
-        ({"a": {"b": {"c": "1"}}, "list": [{"name": "x", "y": 1}]}, {}, ["a", "list[x].y"]),
+        ({"a": {"b": "1"}, "c": [{"name": "x", "y": 1}, {"name": "z", "p": 1, "q": 2}]}, {}, ["a", "c[x].y", "c[z]"]),
     ],
 )
 def test_what_a_server_leaves_out_is_named_by_its_path(sent: Object, answer: Object, paths: Sequence[str]) -> None:

@@ -17,6 +17,7 @@ from packyard.core.errors import InputError, PackyardError, Problem, UsageError,
 if TYPE_CHECKING:
     import argparse
 
+    from packyard.core.files.tree import Tree
     from packyard.using.setters.valuesfile import ValuesFile
 
 #: The text about it in --help.
@@ -39,11 +40,12 @@ def add_arguments(parser: argparse.ArgumentParser, rest: str = "") -> None:
     parser.add_argument("words", metavar="[DIR]", nargs="*")
 
 
-def setters(directory: Path) -> dict[str, list[str]]:
+def setters(directory: Path, opened: Tree | None = None) -> dict[str, list[str]]:
     """Return the setters of a package, or of those below, each with the values to choose from."""
+    from packyard.core.files.tree import Tree
     from packyard.using.options.option_setters import list_choices  # slow, and most words are told apart without
 
-    return list_choices(directory)
+    return list_choices(opened or Tree(directory))
 
 
 def split(words: Sequence[str], what: str = "a parameter", names: Names | None = setters) -> tuple[Path, list[str]]:
@@ -211,12 +213,12 @@ def with_files(typed: Mapping[str, Sequence[str]], files: Iterable[str], directo
     return {name: [] if texts == [""] else texts for name, texts in {**values, **typed}.items()}, options
 
 
-def without_idle(values: Values, directory: Path, options: Collection[str]) -> Values:
+def without_idle(values: Values, use_case: Tree, options: Collection[str]) -> Values:
     """Return the values, but for those of files that only options have which are not enabled; say so of each."""
     from packyard.cli import output
     from packyard.using.options import option_setters
 
-    idle = dict(option_setters.idle(directory, values, options))
+    idle = dict(option_setters.idle(use_case, values, options))
     for sentence in idle.values():
         output.note(sentence)
     return {name: texts for name, texts in values.items() if name not in idle}

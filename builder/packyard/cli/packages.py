@@ -23,6 +23,7 @@ from packyard.cli import directory as directories
 from packyard.core.bundle import address, lock
 from packyard.core.bundle.reference import Reference, is_name, split
 from packyard.core.errors import InputError, PackyardError, Problem, UsageError
+from packyard.core.files.tree import Tree
 from packyard.using.options import option_setters, usecases
 
 
@@ -87,7 +88,7 @@ def opened(arguments: declare.Arguments, verb: str, *, all_by: str = "") -> Iter
             name=name,
             words=words,
             flags=_flags(arguments),
-            values=directories.without_idle(values, directory, options) if arguments.values else values,
+            values=directories.without_idle(values, Tree(directory), options) if arguments.values else values,
             options=options,
             is_fetched=place is None,
         )
@@ -95,7 +96,7 @@ def opened(arguments: declare.Arguments, verb: str, *, all_by: str = "") -> Iter
         try:
             yield use_case
         except PackyardError as error:
-            placed = error.mapped(partial(option_setters.elsewhere, directory)).mapped(directories.placed)
+            placed = error.mapped(partial(option_setters.elsewhere, Tree(directory))).mapped(directories.placed)
             for folder, shown in names:
                 placed = placed.mapped(partial(Problem.renamed, folder=folder, name=shown))
             raise placed from error

@@ -111,25 +111,28 @@ def set_values(
     dry_run: bool = False,
     log: StepLog | None = None,
     command: str = "",
+    opened: Tree | None = None,
 ) -> Outcome:
     """Set and unset values and enable options in a use case, or with ``recursive`` in all below that have them.
 
     Refused are a name that no package has, one that no field has, and what is to be unset and has no value to go back
     to. With ``keep`` what is set stays, and names and options that fit nowhere are passed over. With ``dry_run``
-    nothing is written; a change goes into ``log`` under what was set. ``command`` is that of `Assignment`.
+    nothing is written; a change goes into ``log`` under what was set. ``command`` is that of `Assignment`, ``opened`` a
+    tree of the directory of which something was read.
     """
+    top = opened or Tree(directory)
     assignment = Assignment(values, unset, set_by, command=command)
-    enabled, misfits = _enabled(directory, options, recursive=recursive) if options else ({}, [])
+    enabled, misfits = _enabled(top, options, recursive=recursive) if options else ({}, [])
     refuse([] if keep else misfits)
-    beside = _beside(directory, assignment.names, options, recursive=recursive)
-    tree = Tree(beside.root_dir if beside else directory)
+    beside = _beside(top, assignment.names, options, recursive=recursive)
+    tree = beside.tree if beside else top
     known = set[str]()
     changes: list[Change] = []
     problems: list[Problem] = []
     files: dict[str, tuple[bytes | None, bytes | None]] = {}
     after: dict[str, bytes] = {}
     with nullcontext() if dry_run else tree.locked(log):
-        for place in _places(tree, directory, beside, recursive=recursive):
+        for place in _places(top, beside, recursive=recursive):
             real = tree.root_dir / place.path
             switched = enabled.get(os.path.realpath(real)) if enabled else None
             try:
@@ -157,7 +160,7 @@ def set_values(
                 shown, new = os.path.normpath(place.where or "."), switched.changed if switched else ()
                 kustomization = os.path.normpath(f"{shown}/{switched.file}") if switched and new else ""
                 changes.append(Change(place.package, shown, before, planned, kustomization, new, place.names or {}))
-        _refuse(directory, problems)
+        _refuse(top, problems)
         reached = {name for change in changes for name in change.plan.counts}
         left = sorted({*assignment.names}.difference(reached))
         where = f"is in no package below {tree.root_dir}"
@@ -165,7 +168,7 @@ def set_values(
             Problem(f"parameter {name!r} {where}", hint=suggest(name, known), missing=name)
             for name in ([] if keep else left)
         )
-        _refuse(directory, (placed(problem, values.get(problem.missing, ())) for problem in missing))
+        _refuse(top, (placed(problem, values.get(problem.missing, ())) for problem in missing))
         refuse(_without_fields(changes))
         if not dry_run:
             switched_on = dict.fromkeys(name for change in changes for name in change.enabled)
@@ -183,42 +186,39 @@ def _title(assignment: Assignment, options: Iterable[str]) -> str:
     return ", ".join([*words, *(f"options: {name}" for name in options)])
 
 
-def _refuse(directory: Path, problems: Iterable[Problem]) -> None:
+def _refuse(here: Tree, problems: Iterable[Problem]) -> None:
     """Refuse what is wrong, each once, and say of a name that is missing where it is."""
     if distinct := dict.fromkeys(problems):
         from packyard.using.options.option_setters import elsewhere
 
-        raise InputError(*(elsewhere(directory, problem) for problem in distinct))
+        raise InputError(*(elsewhere(here, problem) for problem in distinct))
 
 
-def _enabled(
-    directory: Path, options: Sequence[str], *, recursive: bool
-) -> tuple[dict[str, "Switched"], list[Problem]]:
+def _enabled(here: Tree, options: Sequence[str], *, recursive: bool) -> tuple[dict[str, "Switched"], list[Problem]]:
     """Plan to enable options, by the real paths of use cases; return also why some fit nowhere."""
-    from packyard.using.kustomize.builtin import Trial
     from packyard.using.options import switch, usecases
 
-    use_cases = [Path(path) for path in usecases.below(directory)] if recursive else [directory]
-    return switch.plan(use_cases, options, Trial)
+    use_cases = map(here.at, usecases.below(here.root_dir)) if recursive else [here]
+    return switch.plan([*use_cases], options)
 
 
-def _beside(directory: Path, names: Sequence[str], options: Sequence[str], *, recursive: bool) -> "Beside | None":
+def _beside(here: Tree, names: Sequence[str], options: Sequence[str], *, recursive: bool) -> "Beside | None":
     """Find the options that setting these names reaches; some are going to be enabled."""
-    if not (recursive or options) and not folder.has_options(directory):
+    if not (recursive or options) and not folder.has_options(here):
         return None
     from packyard.using.options.option_setters import reach  # most use cases have no option enabled
 
-    return reach(directory, names, recursive=recursive, options=options)
+    return reach(here, names, recursive=recursive, options=options)
 
 
-def _places(tree: Tree, directory: Path, beside: "Beside | None", *, recursive: bool) -> Iterator[Place]:
-    """Yield the packages of a directory, which is the tree's root if there are none beside it, and those beside it."""
-    own = Tree(directory) if beside else tree
+def _places(here: Tree, beside: "Beside | None", *, recursive: bool) -> Iterator[Place]:
+    """Yield the packages of a directory, and those beside it."""
     base = beside.directory if beside else ""
-    for path in find_packages(own, recursive=recursive, kpt=True):
-        yield Place(join(base, path).rstrip("/"), own.prefix + join(path, ""), path or ".")
+    for path in find_packages(here, recursive=recursive, kpt=True):
+        yield Place(join(base, path).rstrip("/"), here.prefix + join(path, ""), path or ".")
     if beside:
-        yield Place(OPTIONS, tree.prefix + join(OPTIONS, ""), os.path.relpath(OPTIONS, base or "."), beside.names)
+        where = beside.tree.prefix + join(OPTIONS, "")
+        yield Place(OPTIONS, where, os.path.relpath(OPTIONS, base or "."), beside.names)
 
 
 def _shipped(directory: Path) -> Shipped:

@@ -29,4 +29,4 @@ def built(kustomize: Kustomize, folder: Path) -> list[dict[str, Any]] | None:
 
 def roots(text: str) -> list[dict[str, Any]]:
     """Return the objects of a stream."""
-    return [item.root for item in objects.parse(Source("built", text))]
+    return objects.parse(Source("built", text))

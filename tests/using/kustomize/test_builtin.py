@@ -264,8 +264,8 @@ SERVED = "apiVersion: apiregistration.k8s.io/v1\nkind: APIService\nmetadata: {na
     ("namespace", "text", "says"),
     [
         ("", f"{HEAD}spec: {{a: 2020-01-01}}\n", r"4:11: kustomize writes 2020-01-01 as a time \(put it in quotes"),
-        ("", HEAD.replace("x}", "x, annotations: {a: 0x10}}"), "1: annotation 'a' must be text, .*put it in quotes"),
-        ("namespace: ml\n", SERVED, "1: .*APIService.*install kustomize"),
+        ("", HEAD.replace("x}", "x, annotations: {a: 0x10}}"), "3:38: annotation 'a' must be text, .*put it in quotes"),
+        ("namespace: ml\n", SERVED, "1:1: .*APIService.*install kustomize"),
     ],
 )
 def test_refuses_what_kustomize_does_in_ways_of_its_own(tmp_path: Path, namespace: str, text: str, says: str) -> None:

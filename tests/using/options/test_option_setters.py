@@ -1,15 +1,15 @@
 """Values of options: set, shown and unset from a use case that has the option, and the same for all that have it."""
 
+import os
 import shutil
+import traceback
+from collections import Counter
 from pathlib import Path
 
 import pytest
 
 import reading
-from packyard.core.yaml.builder import Builder
-from packyard.using.kustomize.builtin import Trial
-from packyard.using.options import switch
-from packyard.using.setting import set_values
+from packyard.cli.main import main
 from real import Kustomize
 from tiny import done
 from using.commands import refused
@@ -69,13 +69,29 @@ def test_a_name_that_went_says_where(root: Path, words: str) -> None:
     assert err == "error: MEMORY_LIMIT is no longer a parameter: the line `memory` of job.yaml\n"
 
 
-def test_set_parses_no_option_without_the_setter_and_a_list_each_once(
-    root: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+#: How many files of the package each opens, besides packyard.json.
+OPENED = {
+    "set . RUN_NAME=y": 5, "set . QUEUE_NAME=x": 13, "set QUEUE_NAME x": 13, "set . --unset RUN_NAME": 5,
+    "set -R QUEUE_NAME=x": 13, "setters .": 13, "enable . dataset-bucket": 12, "enable .": 12,
+    "enable . queue --off": 10, "render .": 13, "render --built-in .": 13, "lint ../../../..": 20,
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("words", OPENED)
+def test_a_command_opens_no_file_twice(root: Path, monkeypatch: pytest.MonkeyPatch, words: str) -> None:
     done("enable", ".", "queue", "spread", cwd=root / optioned.MULTI)
-    parsed, build = list[str](), Builder.build
-    monkeypatch.setattr(Builder, "build", lambda self, take: parsed.append(self.source.text) or build(self, take))
-    set_values(root / optioned.MULTI, {"RUN_NAME": ["x"]})
-    switch.states(root / optioned.MULTI, Trial(root / optioned.MULTI))
-    texts = [(root / optioned.OPTIONS / file).read_text() for file in ("queue/queue.yaml", "Krmfile")]
-    assert [*map(parsed.count, texts)] == [1, 1]
+    done("set", ".", "PVC_NAME=disk", cwd=root / optioned.MULTI)
+    opened, opening = Counter[str](), os.open
+
+    def count(path: str, flags: int, mode: int = 0o777, *, dir_fd: int | None = None) -> int:
+        callers = {Path(frame.filename).stem for frame in traceback.extract_stack()}
+        if not flags & os.O_DIRECTORY and not {"replace", "atomic"} & callers:  # which write, and compare before
+            opened[os.path.realpath(path)] += 1
+        return opening(path, flags, mode, dir_fd=dir_fd)
+
+    monkeypatch.chdir(root / optioned.MULTI)
+    monkeypatch.setattr(os, "open", count)
+    assert main(words.split()) == (words.startswith("lint"))
+    own = {os.path.relpath(file, root): number for file, number in opened.items() if file.startswith(str(root))}
+    assert own.pop("packyard.json", 0) <= 2
+    assert ({*own.values()}, len(own)) == ({1}, OPENED[words])

@@ -9,7 +9,8 @@ import yaml
 import reading
 import tiny
 from packyard.core.errors import InputError
-from packyard.using.kustomize.builtin import Trial, build
+from packyard.core.files.tree import Tree
+from packyard.using.kustomize.builtin import build
 from packyard.using.options import switch
 from packyard.using.options.switch import Switched
 from real import Kustomize
@@ -33,15 +34,15 @@ def root(tmp_path: Path) -> Path:
 
 
 def enable(directory: Path, *names: str) -> Switched:
-    return switch.switch(directory, names, Trial)
+    return switch.switch(Tree(directory), names)
 
 
 def disable(directory: Path, names: list[str]) -> Switched:
-    return switch.switch(directory, names, Trial, off=True)
+    return switch.switch(Tree(directory), names, off=True)
 
 
 def states(directory: Path) -> dict[str, switch.OptionState]:
-    return {item.name: item for item in switch.states(directory, Trial(directory))}
+    return {item.name: item for item in switch.states(Tree(directory))}
 
 
 LISTED = "resources: [config-map.yaml, job.yaml]\n"

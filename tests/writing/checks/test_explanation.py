@@ -10,7 +10,7 @@ import tiny
 from packyard.core.files.tree import Tree
 from packyard.core.kubernetes import schemas
 from packyard.core.kubernetes.kustomization import FILE
-from packyard.using.kustomize.builtin import find_misfits
+from packyard.using.options.switch import find_misfits
 from packyard.using.setters.krmfile import EMPTY
 from packyard.using.setters.packages import PackageFiles
 from packyard.writing.build import package_lint, workspace_lint
@@ -83,5 +83,5 @@ def found(rule: Rule, mark: str, folder: Path) -> list[Finding]:
     packages = [PackageFiles(krmfile, case) for case in cases]
     judges = schemas.choose(("1.31",))
     lints = [each for package in packages for each in lint(package, judges=judges, is_own=len(cases) == 1)]
-    misfits = (each for top in tops if (folder / top / FILE).exists() for each in find_misfits(folder / top))
+    misfits = (each for top in tops if (folder / top / FILE).exists() for each in find_misfits(Tree(folder / top)))
     return [*lints, *(finding("option-does-not-apply", misfit) for misfit in misfits)]

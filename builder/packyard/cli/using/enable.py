@@ -17,11 +17,11 @@ from packyard.cli import directory as directories
 from packyard.cli.rows import Rows
 from packyard.core.bundle import address, shipped
 from packyard.core.errors import UsageError
-from packyard.using.kustomize.builtin import Trial
+from packyard.core.files.tree import Tree
 from packyard.using.options import options as package_options
 from packyard.using.options import usecases
 from packyard.using.options.option_setters import OptionSetters, read_options
-from packyard.using.options.switch import Switched, descriptions, states, switch
+from packyard.using.options.switch import Switched, states, switch
 
 ROWS = Rows("use case", "directory, state, options, already, file, setters")
 OPTIONS = Rows(
@@ -51,8 +51,9 @@ def run(arguments: declare.Arguments) -> None:
         return
     verb = "disable" if arguments.off else "enable"
     log = state.log(f"{verb} {' '.join(names)}")
-    switched = switch(directory, names, Trial, off=arguments.off, log=log)
-    options = [option for option in read_options(directory) if option.name in switched.changed]
+    use_case = Tree(directory)
+    switched = switch(use_case, names, off=arguments.off, log=log)
+    options = [option for option in read_options(use_case) if option.name in switched.changed]
     setters = [name for option in options for name in option.setters]
     row = (directory, f"{verb}d", switched.changed, switched.unchanged, switched.file, setters)
     if ROWS.show([row], arguments.output):
@@ -76,8 +77,9 @@ def _tell(directory: Path, outcome: Switched, word: str, options: list[OptionSet
         for name in outcome.changed:
             output.line(f"{name} is {word}")
         return
-    for name, text in descriptions(directory, outcome.changed).items():
-        output.line(f"{name} is {word}: {text}" if text else f"{name} is {word}")
+    texts = {option.name: option.description for option in options}
+    for name in outcome.changed:
+        output.line(f"{name} is {word}: {texts[name]}" if texts[name] else f"{name} is {word}")
     for option in options:
         _tell_values(directory, option)
         _tell_secrets(directory, option.name)
@@ -94,15 +96,17 @@ def _tell_values(directory: Path, option: OptionSetters) -> None:
 
 def _tell_secrets(directory: Path, option: str) -> None:
     """Say which Secrets an option has to have, and how they are made."""
-    for required in shipped.required(directory, [option])[len(shipped.required(directory)) :]:
+    package = shipped.package_of(directory)
+    for required in package[1].options.get(option, ()) if package else ():
         if required.secret:
             literals = "".join(f" --from-literal={quote(key)}=VALUE" for key in required.keys)
             output.note(f"{option} needs a Secret: kubectl create secret generic {required.secret}{literals}")
 
 
 def _list(directory: Path, arguments: declare.Arguments) -> None:
-    option_states = states(directory, Trial(directory))
-    setters = {option.name: list(option.setters) for option in read_options(directory)}
+    use_case = Tree(directory)
+    option_states = states(use_case)
+    setters = {option.name: list(option.setters) for option in read_options(use_case)}
     rows = [
         (directory, item.name, item.is_enabled, item.fits, item.reason, item.description, setters.get(item.name, []))
         for item in option_states

@@ -42,7 +42,7 @@ def run(arguments: declare.Arguments) -> None:
         definitions = ((read_krmfile(listing.files).definitions, str(listing.directory)) for listing in listings)
         reason = next(filter(None, (made_of(name, *of) for of in definitions)), None)
         problem = Problem(f"parameter {name!r} is not found", file=address.of(root_dir), hint=hint, missing=name)
-        raise InputError(reason or option_setters.elsewhere(listings[0].directory, problem))
+        raise InputError(reason or option_setters.elsewhere(tree.at(listings[0].directory), problem))
     rows = [
         (setter.file, setter.line, name, setter.shown, setter.is_set, setter.set_by or None, fields)
         for setter, _, fields in named

@@ -55,5 +55,4 @@ def run(arguments: declare.Arguments) -> None:
 def _objects(rendered: bytes) -> Iterator[object]:
     from packyard.using.kustomize import objects
 
-    for item in objects.parse(Source("", rendered.decode())):
-        yield item.root
+    yield from objects.parse(Source("", rendered.decode()))

@@ -21,6 +21,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -28,9 +29,11 @@ from packyard.cli import directory as directories
 from packyard.cli import output, state
 from packyard.cli.flags import Declared, Flags, page
 from packyard.core.errors import UsageError, shown
+from packyard.core.files.tree import Tree
 from packyard.using.setting import Change, Outcome, set_values
 
 if TYPE_CHECKING:
+    from packyard.core.bundle.shipped import Packages
     from packyard.using.setters.definition import Setter
 
 _PAGE = page(sys.modules[__name__])
@@ -47,8 +50,9 @@ def main(words: Sequence[str]) -> None:
         output.page(f"usage: packyard set [DIR] NAME=VALUE ... [flags]\n\n{_PAGE}\n{directories.HELP}")
         return
     output.choose(is_quiet=parsed.switches["quiet"], is_verbose=parsed.switches["verbose"])
-    directory, words = directories.split(parsed.arguments)
-    outcome = _set(directory, words, parsed)
+    here = Tree(Path())
+    directory, words = directories.split(parsed.arguments, names=partial(directories.setters, opened=here))
+    outcome = _set(here, directory, words, parsed)
     if parsed.text("output") == "json":
         from packyard.cli.using import edits
 
@@ -58,13 +62,14 @@ def main(words: Sequence[str]) -> None:
 
         unified_diff.diffs(outcome.root_dir, outcome.files)
     else:
+        packages: Packages = {}
         for change in outcome.changes:
-            _tell(change, _where(change) if parsed.switches["recurse-subpackages"] else "")
+            _tell(change, _where(change, packages) if parsed.switches["recurse-subpackages"] else "")
     if parsed.switches["recurse-subpackages"]:
-        _tell_idle(directory, outcome.changes)
+        _tell_idle(here, directory, outcome.changes)
 
 
-def _set(directory: Path, words: list[str], parsed: Flags) -> Outcome:
+def _set(here: Tree, directory: Path, words: list[str], parsed: Flags) -> Outcome:
     """Set and unset what the command line says, and enable the options of values files."""
     unset, files = parsed.values.get("unset", []), parsed.values.get("values", ())
     is_name = unset and words and "=" not in words[0]
@@ -82,7 +87,7 @@ def _set(directory: Path, words: list[str], parsed: Flags) -> Outcome:
         flags = (f"--{name}={value}" for name in ("unset", "values") for value in parsed.values.get(name, ()))
         directory = usecases.chosen(directory, "set", (*words, *flags), all_by="-R")
     if files:
-        values = directories.without_idle(values, directory, options)
+        values = directories.without_idle(values, here.at(directory), options)
     if parsed.switches["dry-run"]:
         state.tell_pending(directory)
     outcome = set_values(
@@ -95,6 +100,7 @@ def _set(directory: Path, words: list[str], parsed: Flags) -> Outcome:
         set_by=parsed.text("set-by"),
         dry_run=parsed.switches["dry-run"],
         log=state.log(),
+        opened=here.at(directory),
     )
     if parsed.switches["recurse-subpackages"]:
         _tell_lost(directory)
@@ -112,23 +118,22 @@ def _tell_lost(directory: Path) -> None:
     """Warn of use cases in which nothing is set, as their Krmfile is gone."""
     from packyard.using.options import folder
 
-    for use_case in folder.use_cases(directory):
-        if os.path.lexists(f"{use_case}/Krmfile"):
-            continue
+    bare = [use_case for use_case in folder.use_cases(directory) if not os.path.lexists(f"{use_case}/Krmfile")]
+    if bare:
         from packyard.core.bundle import shipped  # most have theirs
 
-        if lost := shipped.lost(Path(use_case), "Krmfile"):
-            message = f"{lost.message} and is passed over"
-            output.warning(str(lost._replace(file=os.path.normpath(use_case), message=message)))
+        for lost in shipped.lost(map(Path, bare), "Krmfile"):
+            output.warning(str(lost._replace(message=f"{lost.message} and is passed over")))
 
 
-def _tell_idle(directory: Path, changes: Sequence[Change]) -> None:
+def _tell_idle(here: Tree, directory: Path, changes: Sequence[Change]) -> None:
     """Say of what is set in an option that no use case below has it enabled."""
     from packyard.using.options import folder, option_setters
 
+    use_cases = [*map(here.at, folder.use_cases(directory))]
     names = (name for change in changes if Path(change.place).name == folder.OPTIONS for name in change.plan.counts)
     for name in dict.fromkeys(names):
-        off = [option_setters.disabled(Path(use_case), name) for use_case in folder.use_cases(directory)]
+        off = [option_setters.disabled(use_case, name) for use_case in use_cases]
         if off and all(off):
             reached = sum(name in change.plan.counts for change in changes) - 1
             where = f"in {output.counted(reached, 'package')}, and " if reached else ""
@@ -166,19 +171,19 @@ def _typed(directory: Path) -> str:
     return address.typed(directory)
 
 
-def _where(change: Change) -> str:
+def _where(change: Change, packages: Packages) -> str:
     from packyard.core.bundle import address  # most sets are of one use case
 
-    return f"{address.shown(Path(change.place))}: "
+    return f"{address.shown(Path(change.place), packages)}: "
 
 
 def _tell(change: Change, where: str) -> None:
-    from packyard.using.setters import handedits
+    from packyard.using.setters.fields import overwritten
 
     if change.enabled:
         output.line(f"{where}enabled {', '.join(change.enabled)}")
         output.detail(change.kustomization)
-    for edit in handedits.overwritten(change.plan.changes, change.plan.former):
+    for edit in overwritten(change.plan.changes, change.plan.former):
         output.note(f"{os.path.normpath(edit.file)}:{edit.line}: {edit.path} was {edit.old!r}, edited by hand")
     moved = {item.name for item in change.plan.changes if item.old != item.new}
     for name, count in change.plan.counts.items():

@@ -60,7 +60,7 @@ def run(arguments: declare.Arguments) -> None:
         if len(cases) > 1:
             _show_all(arguments, cases)
         else:
-            _show_one(arguments, listings)
+            _show_one(tree, arguments, listings)
 
 
 def list_all(tree: Tree, command: str, rest: Sequence[str] = ()) -> list[Listing]:
@@ -69,7 +69,7 @@ def list_all(tree: Tree, command: str, rest: Sequence[str] = ()) -> list[Listing
     packages = [package for package in all_below(tree) if not package or posixpath.basename(package) != OPTIONS]
     if not packages:
         raise usecases.refusal(tree.root_dir, command, rest)
-    return [*(_package(tree, package) for package in packages), *_options(tree.root_dir, packages)]
+    return [*(_package(tree, package) for package in packages), *_options(tree, packages)]
 
 
 def _package(tree: Tree, package: str) -> Listing:
@@ -79,16 +79,16 @@ def _package(tree: Tree, package: str) -> Listing:
     return Listing(package or ".", package_dir, files, setters, list_rules(files), shipped.description(package_dir))
 
 
-def _options(root_dir: Path, packages: Sequence[str]) -> list[Listing]:
+def _options(tree: Tree, packages: Sequence[str]) -> list[Listing]:
     """Return the setters of the options that the packages have enabled; each option once."""
     by_heading: dict[str, Listing] = {}
     for package in packages:
-        for option in option_setters.read_enabled(root_dir / package):
+        for option in option_setters.read_enabled(tree.at(tree.root_dir / package)):
             heading = option.files.where + option.name
             names = option.setters.keys()
             rules = [row for row in list_rules(option.files) if not names.isdisjoint(row.rule.names)] if names else []
             setters = in_order(option.listed)
-            by_heading[heading] = Listing(heading, root_dir, option.files, setters, rules, is_option=True)
+            by_heading[heading] = Listing(heading, tree.root_dir, option.files, setters, rules, is_option=True)
     return list(by_heading.values())
 
 
@@ -120,7 +120,7 @@ def _show_all(arguments: declare.Arguments, cases: Sequence[Listing]) -> None:
     output.note(f"packyard setters {address.typed(first.directory)} lists those of one")
 
 
-def _show_one(arguments: declare.Arguments, listings: Sequence[Listing]) -> None:
+def _show_one(tree: Tree, arguments: declare.Arguments, listings: Sequence[Listing]) -> None:
     """Print the setters and rules of a use case, and of the options that it has enabled."""
     is_part = arguments.unset or arguments.set
     for listing in listings:
@@ -140,7 +140,7 @@ def _show_one(arguments: declare.Arguments, listings: Sequence[Listing]) -> None
             words = " ".join([address.typed(listing.directory), *(f"{name}=…" for name in missing)])
             output.note(f"{len(missing)} to be set: packyard set {words}")
     tell_edited((listing.files for listing in listings), listings[0].directory)
-    for difference in earlier.differing(listings[0].directory, {}) if not is_part else ():
+    for difference in earlier.differing(tree.at(listings[0].directory), {}) if not is_part else ():
         output.note(difference)
     if not any(listing.setters for listing in listings):
         output.note("every required value is set" if arguments.unset else "no parameter to list")

@@ -25,6 +25,7 @@ from packyard.core.bundle import address
 from packyard.core.bundle.manifest import Manifest
 from packyard.core.bundle.reference import Reference
 from packyard.core.errors import InputError, UsageError
+from packyard.core.files.tree import Tree
 from packyard.core.kubernetes import images, operators
 from packyard.core.kubernetes.lenient import Object
 from packyard.core.yaml.node import Source
@@ -122,7 +123,7 @@ def _own(fetched: Fetched, cases: Sequence[BundledUseCase]) -> Row:
     bundle, fitting, pulled = fetched.bundle, set[str](), set[str]()
     with tempfile.TemporaryDirectory(prefix="packyard-") as folder:
         for place in [bundle.unpack(Path(os.path.realpath(folder))) / case.path for case in cases]:
-            fitting |= {state.name for state in states(place, builtin.Trial(place)) if state.fits}
+            fitting |= {state.name for state in states(Tree(place)) if state.fits}
             pulled |= {*images.find(built(place))} or {*bundle.manifest.images}
     return {
         "options": [(name, text) for name, text in contents.options(bundle) if name in fitting],
@@ -133,7 +134,7 @@ def _own(fetched: Fetched, cases: Sequence[BundledUseCase]) -> Row:
 def built(directory: Path) -> Sequence[Object]:
     """Return the objects of a use case; none of one that packyard's own build does not follow."""
     try:
-        return [item.root for item in objects.parse(Source(str(directory), builtin.build(directory).decode()))]
+        return objects.parse(Source(str(directory), builtin.build(directory).decode()))
     except InputError:
         return ()
 

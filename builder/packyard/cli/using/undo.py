@@ -111,8 +111,9 @@ def _places(directory: Path) -> list[Path]:
     """
     places = [directory, *(file.parent for file in sorted(directory.glob(f"*/{manifest.FILE}")))]
     with suppress(PackyardError):  # a kustomization that cannot be read has no options
-        option_folder = options.find(directory)
-        if option_folder and option_setters.read_enabled(directory):
+        tree = Tree(directory)
+        option_folder = options.find(tree)
+        if option_folder and option_setters.read_enabled(tree):
             places.append(Path(option_folder.real))
     return places
 

@@ -9,7 +9,7 @@ from packyard.cli.rows import Rows
 from packyard.core.errors import BeyondError, InputError, Problem
 from packyard.core.files.tree import Tree
 from packyard.using.kustomize import builtin
-from packyard.using.render import programs
+from packyard.using.render import directories, programs
 from packyard.writing.authoring import init
 from packyard.writing.authoring.import_ import conversion, note
 from packyard.writing.authoring.import_.conversion import Imported
@@ -95,6 +95,7 @@ def _build(folder: Path) -> bytes:
         program = programs.find(os.environ.get("PATH", os.defpath))
         if program is None:
             raise
+        list(directories.folders(Tree(folder)))  # which refuses what a program would read for ever
         return program.build(folder)
 
 

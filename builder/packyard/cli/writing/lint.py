@@ -19,7 +19,7 @@ from packyard.core.files.tree import Tree
 from packyard.core.kubernetes import schemas
 from packyard.core.kubernetes.schemas import Judge
 from packyard.core.work import executor
-from packyard.using.kustomize.builtin import find_misfits
+from packyard.using.options.switch import find_misfits
 from packyard.using.setters.krmfile import KRMFILE
 from packyard.using.setters.packages import KPTFILE
 from packyard.writing.authoring.fix import fix
@@ -174,8 +174,10 @@ def _in_folder(directory: Path, judging: list[Judge]) -> Linted:
         raise InputError(Problem(f"no {WORKSPACE} here or above, and no manifests in {directory}", hint=hint))
     broken = {Path(finding.file) for finding in linted.findings if finding.rule == "unreadable"}
     sound = {directory / use_case for use_case in linted.use_cases} - {file.parent for file in broken}
-    misfits = (problem for path in sorted(sound) for problem in find_misfits(path))
-    once = dict.fromkeys(misfit for misfit in misfits if Path(misfit.file) not in broken)
+    misfits = (problem for path in sorted(sound) for problem in find_misfits(tree.at(path)))
+    told = {(finding.file, finding.line) for finding in linted.findings}
+    new = (misfit for misfit in misfits if (misfit.file, misfit.line) not in told)
+    once = dict.fromkeys(misfit for misfit in new if Path(misfit.file) not in broken)
     return Linted([*linted.findings, *(finding("option-does-not-apply", misfit) for misfit in once)], linted.use_cases)
 
 

@@ -5,15 +5,19 @@ file is an `IntegrityError`.
 """
 
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from pathlib import Path
 
 from packyard.core.bundle import manifest
 from packyard.core.bundle.manifest import Manifest, ShippedUseCase, ShippedValue
-from packyard.core.bundle.required import Required
 from packyard.core.errors import InputError, IntegrityError, Problem, suggest
 from packyard.core.files import paths, regular
+
+Package = tuple[str, Manifest]
+"""The real root of a built package, and its packyard.json."""
+Packages = dict[str, Package | None]
+"""Packages by the roots of directories; None where these belong to none."""
 
 #: The folder of a package's values files.
 PRESETS = "presets"
@@ -33,12 +37,6 @@ def description(directory: Path) -> str:
     return ""
 
 
-def required(directory: Path, options: Iterable[str] = ()) -> tuple[Required, ...]:
-    """Return what the authors of a directory's package say that a cluster must have for it, and for its options."""
-    package = package_of(directory)
-    return package[1].required_of(os.path.relpath(os.path.realpath(directory), package[0]), options) if package else ()
-
-
 def _use_case(directory: Path) -> ShippedUseCase | None:
     if (package := package_of(directory)) is None:
         return None
@@ -46,28 +44,28 @@ def _use_case(directory: Path) -> ShippedUseCase | None:
     return described.use_cases.get(os.path.relpath(os.path.realpath(directory), root))
 
 
-def package_of(directory: Path) -> tuple[str, Manifest] | None:
-    """Return the real root of the built package that a directory belongs to, and its packyard.json."""
-    root = paths.root_of(directory)
-    file = Path(root, manifest.FILE)
-    if not regular.is_file(file):
-        return None
-    try:
-        return root, Manifest.parse(regular.read(file, limit=manifest.LIMIT))
-    except IntegrityError as error:
-        raise error.mapped(lambda problem: problem._replace(file=os.path.relpath(file))) from error
+def package_of(directory: Path, known: Packages | None = None) -> Package | None:
+    """Return the package that a directory belongs to; ``known`` are those that were read, and gets those that are."""
+    root, packages = paths.root_of(directory), {} if known is None else known
+    if root not in packages:
+        file = Path(root, manifest.FILE)
+        try:
+            data = regular.read(file, limit=manifest.LIMIT) if regular.is_file(file) else None
+            packages[root] = None if data is None else (root, Manifest.parse(data))
+        except IntegrityError as error:
+            raise error.mapped(lambda problem: problem._replace(file=os.path.relpath(file))) from error
+    return packages[root]
 
 
-def lost(directory: Path, name: str) -> Problem | None:
-    """Return what to do about a file that a directory's package shipped there, and that is gone."""
-    if os.path.lexists(directory / name) or not (package := package_of(directory)):
-        return None
-    root, described = package
-    if os.path.relpath(os.path.realpath(directory / name), root) not in described.files:
-        return None
-    brings = f"packyard get {described.name}@{described.version} --to FOLDER"
-    hint = f"its package ships one: {brings}, and copy it from there"
-    return Problem(f"has no {name}", file=str(directory), hint=hint)
+def lost(directories: Iterable[Path], name: str) -> Iterator[Problem]:
+    """Yield what to do about a file that the package of directories shipped in them, where it is gone."""
+    known: Packages = {}
+    for directory in (directory for directory in directories if not os.path.lexists(directory / name)):
+        root, described = package_of(directory, known) or ("", None)
+        if described and os.path.relpath(os.path.realpath(directory / name), root) in described.files:
+            brings = f"packyard get {described.name}@{described.version} --to FOLDER"
+            hint = f"its package ships one: {brings}, and copy it from there"
+            yield Problem(f"has no {name}", file=str(directory), hint=hint)
 
 
 def replacement(directory: Path, name: str) -> Problem | None:
@@ -80,8 +78,7 @@ def replacement(directory: Path, name: str) -> Problem | None:
 
 def presets(directory: Path) -> dict[str, Path]:
     """Return the presets of a directory's package by their names, sorted; a link is none."""
-    root = paths.root_of(directory)
-    folder = Path(os.path.normpath(directory / os.path.relpath(f"{root}/{PRESETS}", os.path.realpath(directory))))
+    folder = Path(paths.seen(directory, f"{paths.root_of(directory)}/{PRESETS}"))
     if folder.is_symlink() or not folder.is_dir():
         return {}
     with os.scandir(folder) as entries:

@@ -9,6 +9,7 @@ import os
 import stat
 from collections.abc import Iterator
 from contextlib import suppress
+from itertools import islice
 
 #: Describes the package whose root it is in.
 MANIFEST = "packyard.json"
@@ -16,6 +17,9 @@ MANIFEST = "packyard.json"
 RECEIPT = ".packyard.json"
 #: The file of a workspace.
 WORKSPACE = "packyard.yaml"
+#: The folders of a package of what its use cases may add, and of the programs that they share: Components, all of them.
+OPTIONS, PROGRAMS = "options", "programs"
+_HIGHEST = 8  # folders above a use case that are looked at where no packyard.json says which package it is of
 
 
 def outside(root_dir: str | os.PathLike[str], path: str | os.PathLike[str]) -> str:
@@ -52,3 +56,20 @@ def root_of(directory: str | os.PathLike[str]) -> str:
     """Return the real folder that a change of a directory must not leave: its package, or the directory itself."""
     here = os.path.realpath(directory)
     return next((folder for folder in (here, *above(here)) if os.path.lexists(f"{folder}/{MANIFEST}")), here)
+
+
+def package_of(directory: str | os.PathLike[str]) -> str:
+    """Return the real folder that a use case's components must be in."""
+    root = root_of(directory)
+    if os.path.lexists(f"{root}/{MANIFEST}"):
+        return root
+    folders = islice(above(os.path.realpath(directory)), _HIGHEST)
+    places = ((folder, f"{folder}/{name}") for folder in folders for name in (OPTIONS, PROGRAMS))
+    return next((folder for folder, place in places if os.path.isdir(place) and not os.path.islink(place)), root)
+
+
+def seen(directory: str | os.PathLike[str], real: str) -> str:
+    """Return the path of a real folder as it is seen from a directory: by the words that the user named that with."""
+    path = os.path.join(directory, os.path.relpath(real, os.path.realpath(directory)))
+    short = os.path.normpath(path)
+    return short if os.path.realpath(short) == os.path.realpath(path) else path

@@ -27,19 +27,25 @@ class _OutsideError(InputError):
 class Tree:
     """Files below a folder, by paths with ``/``.
 
-    What was read is remembered: a file that somebody else changes before it is written stops the command. Symbolic
-    links to files are followed, also for writing, if they lead to a place inside the root; linked folders are not
-    entered. Paths are plain text: a `Path` for each of 4,000 files takes as long as reading them.
+    A file is read once, also by the trees that are made by `at`; one that somebody else changes before it is written
+    stops the command. Symbolic links to files are followed, also for writing, if they lead to a place inside the root;
+    linked folders are not entered. Paths are plain text: a `Path` for each of 4,000 files takes as long as a read.
     """
 
     def __init__(self, root_dir: Path) -> None:
         self.root_dir = root_dir
         #: Stands before a path in messages.
         self.prefix = "" if str(root_dir) == "." else os.path.join(root_dir, "")
-        self._read: dict[str, bytes] = {}
+        self._read: dict[str, bytes | None] = {}  # by real folder and name; None where there is nothing
         self._real = {"": os.path.realpath(root_dir).rstrip("/")}
         self._root = ""
         self._log: StepLog | None = None
+
+    def at(self, folder: str | os.PathLike[str]) -> "Tree":
+        """Return the tree of another folder, which knows what was read."""
+        tree = Tree(Path(folder))
+        tree._read = self._read
+        return tree
 
     def has_file(self, path: str) -> bool:
         """Return whether there is a regular file or a link to one; False in a folder that is a link out of the root."""
@@ -57,8 +63,9 @@ class Tree:
 
     def read(self, path: str) -> bytes:
         """Return the bytes of a regular file."""
-        self._file(path)
-        data = self._read[path] = regular.read(self.prefix + path, resolve=self._leads)
+        file = self._file(path)
+        if (data := self._read.get(file)) is None:
+            data = self._read[file] = regular.read(self.prefix + path, resolve=self._leads)
         return data
 
     def walk(self, below: str = "") -> Iterator[tuple[str, list[str], list[str]]]:
@@ -90,7 +97,9 @@ class Tree:
         if not os.path.isdir(self.root_dir):
             raise InputError(Problem("is not a directory", file=os.fspath(self.root_dir)))
         self._log = log = log or StepLog.of_user()
-        with exclusive.lock(self.root, log.tell):
+        with exclusive.lock(self.root, log.tell) as is_free:
+            if not is_free:
+                self._read.clear()  # a writer had it
             for step in log.at(self.root, OPEN):
                 replace.settle(step, log.tell)
                 self._read.clear()
@@ -114,10 +123,10 @@ class Tree:
         """
         by_file: dict[str, FileChange] = {}
         for path, new in files.items():
-            file = self._file(path)
-            file = self._leads(file) if os.path.islink(file) else file
+            name = self._file(path)
+            file = self._leads(name) if os.path.islink(name) else name
             below, bits = file.removeprefix(self.root).lstrip("/"), mode | (0o111 if path in executable else 0)
-            change = FileChange(below, file, self._read.get(path), new, self.prefix + path, bits)
+            change = FileChange(below, file, self._read.get(name), new, self.prefix + path, bits)
             if (first := by_file.setdefault(file, change)).new != new:
                 raise ConflictError(Problem(f"is {first.name} under another name, with other bytes", file=change.name))
         changes = [change for change in by_file.values() if change.old != change.new]
@@ -134,6 +143,7 @@ class Tree:
             if isinstance(error, PackyardError):
                 raise
             raise UnavailableError(Problem(f"{error.strerror}; nothing was changed", file=error.filename)) from error
+        self._read |= {self._file(path): new for path, new in files.items()}
         self._remove_empty(removed)
 
     def _remove_empty(self, files: Iterable[str]) -> None:

@@ -8,16 +8,7 @@ from collections.abc import Callable
 from sys import intern
 from typing import Any
 
-from yaml.events import (
-    AliasEvent,
-    DocumentEndEvent,
-    DocumentStartEvent,
-    MappingEndEvent,
-    MappingStartEvent,
-    ScalarEvent,
-    SequenceEndEvent,
-    SequenceStartEvent,
-)
+from yaml import events
 
 from packyard.core.errors import InputError, Problem
 from packyard.core.yaml.comments import Token, place
@@ -54,10 +45,11 @@ class Builder:
         self._is_part = is_part
         self._anchors: dict[str, int] = {}  # of this document, and where the node of each begins
         self.documents: list[Document] = []
-        self._before: Token | None = None
+        self._token: Token | None = None  # the last
+        self._sign = self._find_sign(0)  # the first behind it that may begin a comment
         self._stack: list[Collection] = []
-        self._keys: list[Node | None] = []  # per open mapping: the key that waits for its value
         self._starting: list[Child] = []  # entries and items that begin at the next token
+        self._owner: Child | None = None  # the innermost one that began
 
     def build(self, next_event: Callable[[], Any]) -> list[Document]:
         """Take all events, up to None, and return the documents."""
@@ -65,36 +57,36 @@ class Builder:
             if number == MAX_EVENTS:
                 raise InputError(Problem(f"holds more than {MAX_EVENTS} values", file=self.source.name))
             self._add(event)
-        place(self.source, self._before, None, self.documents)
+        place(self.source, self._token, None, self.documents)
         return self.documents
 
     def _add(self, event: Any) -> None:
         """Take the next event."""
         kind = type(event)
         start, end = event.start_mark.index, event.end_mark.index
-        if kind is ScalarEvent:
+        if kind is events.ScalarEvent:
             scalar = Scalar(self.source, start, end, event.value, event.style or "plain", event.tag, event.anchor)
             if event.anchor:
                 self._anchors[event.anchor] = start
-            self._token(start, end, scalar, self._place(scalar, start))
-        elif kind is MappingEndEvent or kind is SequenceEndEvent:
+            self._next(start, end, scalar, self._place(scalar, start))
+        elif kind is events.MappingEndEvent or kind is events.SequenceEndEvent:
             self._close(start, end)
-        elif kind is MappingStartEvent or kind is SequenceStartEvent:
-            collection = MappingNode if kind is MappingStartEvent else SequenceNode
+        elif kind is events.MappingStartEvent or kind is events.SequenceStartEvent:
+            collection = MappingNode if kind is events.MappingStartEvent else SequenceNode
             if event.anchor:
                 self._anchors[event.anchor] = start
             self._open(collection(self.source, start, end, bool(event.flow_style), event.tag, event.anchor))
-        elif kind is AliasEvent:
+        elif kind is events.AliasEvent:
             node = Alias(self.source, start, end, event.anchor)
             self._count(node)
-            self._token(start, end, node, self._place(node, start))
-        elif kind is DocumentStartEvent:
+            self._next(start, end, node, self._place(node, start))
+        elif kind is events.DocumentStartEvent:
             self.documents.append(Document(self.source, start))
             self._anchors.clear()
             if event.explicit:
-                self._token(start, end, None, None)
-        elif kind is DocumentEndEvent and event.explicit:
-            self._token(start, end, None, None)
+                self._next(start, end, None, None)
+        elif kind is events.DocumentEndEvent and event.explicit:
+            self._next(start, end, None, None)
 
     def _count(self, alias: Alias) -> None:
         """Count an alias of the node that it repeats."""
@@ -110,18 +102,16 @@ class Builder:
             raise InputError(node.problem(f"nested deeper than {MAX_DEPTH} levels"))
         self._place(node, node.start)
         self._stack.append(node)
-        self._keys.append(None)
         if node.flow:
-            self._token(node.start, node.end, None, None)
+            self._next(node.start, node.end, None, None)
 
     def _close(self, start: int, end: int) -> None:
         node = self._stack.pop()
-        self._keys.pop()
         if node.flow:
             node.end = end
-            self._token(start, end, node, None)
+            self._next(start, end, node, None)
         else:
-            node.end = self._before.end if self._before else end
+            node.end = self._token[1] if self._token else end
 
     def _place(self, node: Node, start: int) -> Entry | None:
         """Put a node where it belongs; return its entry where it is the key of one."""
@@ -129,30 +119,33 @@ class Builder:
             self.documents[-1].root = node
             return None
         parent = self._stack[-1]
+        children = parent.children
+        entry: Entry | None = None
         if type(parent) is SequenceNode:
-            self._begin(parent, Item(node, start))
+            child: Child = Item(node, start)
+        elif children and (last := children[-1]).value is last.key:  # it waits for its value
+            last.value = node
             return None
-        if self._keys[-1] is None:
+        else:
             if type(node) is Scalar:
                 node.value = intern(node.value)  # few keys are many entries
-            self._keys[-1] = node
-            entry = Entry(node, node, start)  # its value follows with a later event
-            self._begin(parent, entry)
-            return entry
-        parent.children[-1].value = node
-        self._keys[-1] = None
-        return None
-
-    def _begin(self, parent: Collection, child: Child) -> None:
-        """Add a child to an open collection."""
-        parent.children.append(child)
+            child = entry = Entry(node, node, start)
+        children.append(child)
         self._starting.append(child)
+        return entry
 
-    def _token(self, start: int, end: int, node: Node | None, entry: Entry | None) -> None:
-        before, children = self._before, self._starting
-        owner = children[-1] if children else before.owner if before else None
-        token = Token(start, end, node, entry, children, owner)
+    def _next(self, start: int, end: int, node: Node | None, entry: Entry | None) -> None:
+        """Take the next token, and place the comments before it."""
+        before, children = self._token, self._starting
         if children:
+            self._owner = children[-1]
             self._starting = []
-        place(self.source, before, token, self.documents)
-        self._before = token
+        self._token = token = (start, end, node, entry, children, self._owner)
+        if self._sign < end:
+            if self._sign < start:
+                place(self.source, before, token, self.documents)
+            self._sign = self._find_sign(end)
+
+    def _find_sign(self, start: int) -> int:
+        sign = self.source.text.find("#", start)
+        return sign if sign >= 0 else len(self.source.text)

@@ -3,34 +3,24 @@
 A comment belongs to what stands before it on its line, or to what follows it.
 """
 
-from collections.abc import Iterator
-from typing import NamedTuple
+import re
+from collections.abc import Iterator, Sequence
 
 from packyard.core.yaml.node import Child, Comment, Document, Entry, Node, Scalar, Source
 
 _BREAKS = "\n\r\x85\u2028\u2029"
+_BREAK = re.compile(f"[{_BREAKS}]")
 
 
-class Token(NamedTuple):
-    """What a comment can stand behind or above: a scalar, an alias, a bracket, a document marker.
-
-    ``entry`` is that whose key this is, ``children`` are the entries and items that begin here, outermost first, and
-    ``owner`` is the innermost one that began here or before.
-    """
-
-    start: int
-    end: int
-    node: Node | None
-    entry: Entry | None
-    children: list[Child]
-    owner: Child | None
+#: What a comment can stand behind or above: a scalar, an alias, a bracket, a document marker. Start, end and node; the
+#: entry whose key it is; the entries and items that begin here, outermost first; the innermost one that began here or
+#: before. As there is one for each event, it is a tuple without a class.
+Token = tuple[int, int, Node | None, Entry | None, Sequence[Child], Child | None]
 
 
 def place(source: Source, before: Token | None, after: Token | None, documents: list[Document]) -> None:
     """Give the comments between two tokens to the nodes that they belong to."""
-    start, end = before.end if before else 0, after.start if after else len(source.text)
-    if source.text.find("#", start, end) < 0:  # as between most
-        return
+    start, end = before[1] if before else 0, after[0] if after else len(source.text)
     for comment in _find(source, start, end):
         if comment.own_line or not before or not _belongs_before(source.text, before, comment):
             _give_to_next(before, after, comment, documents)
@@ -43,9 +33,8 @@ def _find(source: Source, position: int, limit: int) -> Iterator[Comment]:
         if start and text[start - 1] not in " \t\ufeff" + _BREAKS:  # part of a tag, an anchor or a directive
             position = start + 1
             continue
-        end = start
-        while end < limit and text[end] not in _BREAKS:
-            end += 1
+        broken = _BREAK.search(text, start, limit)
+        end = broken.start() if broken else limit
         line_start = source.line_start(start)
         own_line = not text[line_start:start].strip(" \t")
         yield Comment(text[start:end].rstrip(" \t"), start, start - line_start, own_line)
@@ -54,32 +43,32 @@ def _find(source: Source, position: int, limit: int) -> Iterator[Comment]:
 
 def _belongs_before(text: str, before: Token, comment: Comment) -> bool:
     """Give a comment to the token that stands before it on its line, if one does."""
-    between = text[before.end : comment.start]
-    if any(character in _BREAKS for character in between):
+    _, end, node, entry, *_ = before
+    if _BREAK.search(text, end, comment.start):
         return False
-    if before.entry is not None:
+    between = text[end : comment.start]
+    if entry is not None:
         if ":" in between:
-            before.entry.comment = comment
+            entry.comment = comment
         return ":" in between
-    if before.node is None or before.node.comment is not None:
+    if node is None or node.comment is not None or (isinstance(node, Scalar) and node.style in "|>"):
         return False
-    if isinstance(before.node, Scalar) and before.node.style in "|>":
-        return False
-    before.node.comment = comment
+    node.comment = comment
     return True
 
 
 def _give_to_next(before: Token | None, after: Token | None, comment: Comment, documents: list[Document]) -> None:
     """Give a comment to what follows, or to what ended where it is indented deeper than what follows."""
-    child = after.children[0] if after and after.children else None
-    if child is not None:
-        if comment.column <= child.column or before is None or before.owner is None:
-            child.head = (*child.head, comment)
+    owner = before[5] if before else None
+    _, _, node, entry, children, _ = after or (0, 0, None, None, (), None)
+    if children:
+        if comment.column <= children[0].column or owner is None:
+            children[0].head = (*children[0].head, comment)
             return
-    elif after and isinstance(after.node, Scalar) and after.entry is None and after.node.comment is None:
-        after.node.comment = comment  # between a key and its value on the next line
+    elif isinstance(node, Scalar) and entry is None and node.comment is None:
+        node.comment = comment  # between a key and its value on the next line
         return
-    if before is not None and before.owner is not None:
-        before.owner.foot = (*before.owner.foot, comment)
+    if owner is not None:
+        owner.foot = (*owner.foot, comment)
     elif documents:
         documents[0].head.append(comment)

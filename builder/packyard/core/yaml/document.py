@@ -72,10 +72,9 @@ def parse_file(data: bytes, name: str) -> list[Document]:
     return parse_text(source_of(data, name))
 
 
-def parse_one(data: bytes, name: str, memo: Memo | None = None) -> Document:
-    """Parse a file that has to hold exactly one document, with no key twice, as `parse_shared` does."""
-    source = source_of(data, name)
-    document = only(parse_shared(source, memo), name)
+def parse_one(data: bytes, name: str) -> Document:
+    """Parse a file that has to hold exactly one document, with no key twice."""
+    document = only(parse_file(data, name), name)
     check_keys(document)
     return document
 

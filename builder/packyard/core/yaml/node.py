@@ -17,7 +17,6 @@ from packyard.core.errors import Problem
 
 #: A mapping with more entries than this keeps an index by name.
 _MANY = 16
-_NO_INDEX: dict[str, int] = {}
 
 
 class Source:
@@ -185,8 +184,11 @@ class Entry(Child):
     __slots__ = ("key",)
 
     def __init__(self, key: Node, value: Node, start: int) -> None:
-        super().__init__(value, start)
-        self.key = key
+        self.key = key  # not by `super`, as with scalars
+        self.value = value
+        self.start = start
+        self.head = self.foot = ()
+        self.comment = None
 
     @property
     def name(self) -> str:
@@ -211,7 +213,7 @@ class Collection(Node):
     Its children are named for its kind: the entries of a mapping, the items of a sequence.
     """
 
-    __slots__ = ("anchor", "children", "flow", "tag")
+    __slots__ = ("_index", "anchor", "children", "flow", "tag")
 
     def __init__(self, source: Source, start: int, end: int, flow: bool, tag: str | None, anchor: str | None) -> None:
         super().__init__(source, start, end)
@@ -219,18 +221,15 @@ class Collection(Node):
         self.tag = tag
         self.anchor = anchor
         self.children: list[Any] = []
+        #: The entries of a mapping, their number, and the places of keys, once one was asked for among many.
+        self._index: tuple[list[Any], int, dict[str, int]] | None = None
 
 
 class MappingNode(Collection):
     """Entries in the order of the text; a key may occur twice (see ``document.check_keys``)."""
 
-    __slots__ = ("_index", "_indexed")
+    __slots__ = ()
     entries: list[Entry] = vars(Collection)["children"]  # the same slot
-
-    def __init__(self, source: Source, start: int, end: int, flow: bool, tag: str | None, anchor: str | None) -> None:
-        super().__init__(source, start, end, flow, tag, anchor)
-        self._index: dict[str, int] = _NO_INDEX  # the places of keys, once one was asked for among many
-        self._indexed: tuple[list[Entry], int] | None = None  # the entries that it was made for, and their number
 
     def entry(self, name: str) -> Entry | None:
         """Return the first entry with this key, or None."""
@@ -243,14 +242,12 @@ class MappingNode(Collection):
         return None
 
     def _entry_of_many(self, name: str) -> Entry | None:
-        entries = self.entries
-        made_for = self._indexed
-        if made_for is None or made_for[0] is not entries or made_for[1] != len(entries):
-            places = range(len(entries) - 1, -1, -1)
-            keys = ((entries[place].key, place) for place in places)
-            self._index = {key.value: place for key, place in keys if isinstance(key, Scalar)}
-            self._indexed = (entries, len(entries))
-        place = self._index.get(name)
+        entries, index = self.entries, self._index
+        if index is None or index[0] is not entries or index[1] != len(entries):
+            keys = ((entry.key, place) for place, entry in enumerate(entries))
+            places = {key.value: place for key, place in reversed([*keys]) if isinstance(key, Scalar)}
+            self._index = index = entries, len(entries), places
+        place = index[2].get(name)
         return None if place is None else entries[place]
 
 

@@ -49,9 +49,9 @@ def _pod(pod_set: PodSet) -> Object:
 def _judge(who: str, pod: Object, answer: Done, kubectl: Kubectl) -> Iterator[Finding]:
     if not answer.code:
         (admitted,) = kubectl.objects(answer.output)
-        for path in dropped(pod["spec"], admitted.get("spec"), "spec"):
-            why = "this version of Kubernetes does not know it, and the pods would run without"
-            yield error(_CHECK, who, f"the API server drops {path} of its pods", why=why)
+        if paths := ", ".join(dropped(pod["spec"], admitted.get("spec"), "spec")):
+            why = "this Kubernetes does not know it, or has it switched off, and the pods would run without"
+            yield error(_CHECK, who, f"the API server drops {paths} of its pods", why=why)
     elif not FORBIDDEN.search(answer.errors):
         reason = next(iter(split(answer.errors)), answer.errors)
         if _NO_DRY_RUN in answer.errors:
@@ -62,7 +62,7 @@ def _judge(who: str, pod: Object, answer: Done, kubectl: Kubectl) -> Iterator[Fi
 
 
 def dropped(sent: Any, answer: Any, path: str = "") -> Iterator[str]:
-    """Yield the paths of what was sent and is not in the answer: ``spec.volumes[model].image``.
+    """Yield the paths of what was sent and is not in the answer: ``spec.volumes[model].image``, or a whole mount.
 
     A server leaves out without a word what it does not know. Values may be written otherwise, what is empty may be left
     out, and items of a list may stand elsewhere.
@@ -79,5 +79,5 @@ def dropped(sent: Any, answer: Any, path: str = "") -> Iterator[str]:
             name, place = mapping(item).get("name"), f"{path}[{mapping(item).get('name') or number}]"
             rest = items if number < len(items) else []
             alike = [candidate for candidate in items if mapping(candidate).get("name") == name] if name else rest
-            absent = {"name": name} if name else None
+            absent = {"name": name} if name and len(item) == 2 else None  # of one more field its path says more
             yield from min(([*dropped(item, candidate, place)] for candidate in alike or [absent]), key=len)

@@ -6,14 +6,14 @@ What several use cases have in common is gathered once: each copies the objects 
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 from packyard.core.errors import InputError, Problem
 from packyard.core.kubernetes.kinds import is_local
 from packyard.core.yaml import layout, make
 from packyard.core.yaml.document import entries
-from packyard.core.yaml.node import MappingNode, Node, Scalar, SequenceNode
+from packyard.core.yaml.node import Item, MappingNode, Node, Scalar, SequenceNode
 from packyard.core.yaml.values import to_value, type_of
 from packyard.using.kustomize import anchors, patch, replacement, selector
 from packyard.using.kustomize.generator import Generated
@@ -89,6 +89,12 @@ class SourceObject:
         """Put a value into fields."""
         replacement.replace(self._begin(), target, value)
 
+    def give(self, pointer: str, text: str) -> None:
+        """Put a text in the place of a field, or add it."""
+        name = self.root.source.name
+        operation = make.mapping(name, {"op": "add", "path": pointer, "value": text})
+        self.operate(make.sequence(name, [Item(operation, 0)]))
+
     def _begin(self) -> MappingNode:
         """Return the root, which may be changed."""
         self._identity = None
@@ -101,26 +107,25 @@ class SourceObject:
 class Gathering:
     """What is gathered beside objects: what was ``idle``, and how many objects parts reach.
 
-    ``reached`` has the number of objects that a part added or changed, by its folder.
+    ``reached`` has the number of objects that a part added or changed, by its folder. ``check`` refuses what a patch
+    made of an object that was called so before; what composes takes all.
     """
 
     idle: list[Idle] = field(default_factory=list)
     reached: dict[str, int] = field(default_factory=dict)
-
-    def check(self, item: SourceObject, change: Patch, before: Identity) -> None:
-        """Refuse what a patch made of an object that was called ``before``; what composes takes all."""
+    check: Callable[[SourceObject, Patch, Identity], None] = lambda _item, _change, _before: None
 
     def gather(self, part: Part, objects: list[SourceObject]) -> int:
         """Add a part's objects, let its components work on all, then its patches and replacements."""
-        _add(objects, own := [SourceObject(root, stem) for stem, root in part.objects])
+        add(objects, own := [SourceObject(root, stem) for stem, root in part.objects])
         for resource in part.resources:
             below: list[SourceObject] = []
             self.gather(resource, below)
-            _add(objects, below)
+            add(objects, below)
         generated = (
             SourceObject(item.root, item.stem, item, part if item.is_hashed else None) for item in part.generated
         )
-        _add(objects, generated)  # before the components, as kustomize since 5.1.1
+        add(objects, generated)  # before the components, as kustomize since 5.1.1
         count = sum(self.gather(component, objects) for component in part.components)
         changed: set[int] = set()
         for change in part.patches:
@@ -140,7 +145,6 @@ class Gathering:
         """Patch objects, and return those that the patch is for."""
         root = change.document.root
         matched = _matched(change, root, objects)
-        root = nameless(root) if isinstance(root, MappingNode) else root
         for item in matched if not patch.deletes(root) else ():
             before = item.identity
             if isinstance(root, SequenceNode):
@@ -184,7 +188,7 @@ def accumulate(
     return objects
 
 
-def _add(objects: list[SourceObject], new: Iterable[SourceObject]) -> None:
+def add(objects: list[SourceObject], new: Iterable[SourceObject], where: str = "") -> None:
     """Add objects; one that is there already is refused."""
     called = {selector.effective(source.identity): source for source in objects}
     for item in new:
@@ -193,7 +197,9 @@ def _add(objects: list[SourceObject], new: Iterable[SourceObject]) -> None:
         first = called.setdefault(selector.effective(item.identity), item)
         if first is not item:
             _, kind, _, name = item.identity
-            raise InputError(item.root.problem(f"{kind} {name!r} is defined twice", f"also at {first.root.place}"))
+            raise InputError(
+                item.root.problem(f"{kind} {name!r} is defined twice{where}", f"also at {first.root.place}")
+            )
         objects.append(item)
 
 
@@ -211,15 +217,13 @@ def file_names(objects: list[SourceObject]) -> list[str]:
     """
     kinds = Counter(item.identity[1] for item in objects)
     stems = [_stem(item, alone=kinds[item.identity[1]] == 1) for item in objects]
-    names = []
+    names: list[str] = []
     for item, stem in zip(objects, stems, strict=True):
         name = stem if stems.count(stem) == 1 else f"{_dashed(item)}-{stem}"
-        names.append(name if name != _TAKEN else f"{name}-{_no_stem(item.identity[3])}")
-    unique: list[str] = []
-    for name in names:
-        numbered = (f"{name}-{number}" for number in range(2, len(names) + 2))
-        unique.append(next(free for free in (name, *numbered) if free not in unique))
-    return [f"{name}.yaml" for name in unique]
+        name = name if name != _TAKEN else f"{name}-{_no_stem(item.identity[3])}"
+        numbered = (f"{name}-{number}" for number in range(2, len(objects) + 2))
+        names.append(next(free for free in (name, *numbered) if free not in names))
+    return [f"{name}.yaml" for name in names]
 
 
 def _no_stem(text: str) -> str:
@@ -267,14 +271,3 @@ def _unmatched(root: MappingNode, objects: Sequence[SourceObject]) -> Problem:
     message = f"no {kind} {name!r} of {version} to patch"
     listed = ", ".join(sorted(" ".join(filter(None, words)) for words in called))
     return (root.find("metadata", "name") or root).problem(message, f"there are {listed}")
-
-
-def nameless(root: MappingNode) -> MappingNode:
-    """Return a strategic merge without the fields that only name its object."""
-    result = make.copy(root)
-    result.children = [entry for entry in result.entries if entry.name not in ("apiVersion", "kind")]
-    metadata = result.entry("metadata")
-    if metadata and isinstance(metadata.value, MappingNode):
-        metadata.value = own = make.copy(metadata.value)
-        own.children = [entry for entry in own.entries if entry.name not in ("name", "namespace")]
-    return result

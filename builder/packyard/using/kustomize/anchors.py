@@ -6,14 +6,15 @@ is inside of them may still be shared. An anchor that no alias repeats is left o
 """
 
 from collections import Counter
+from collections.abc import Hashable
 
 from packyard.core.yaml.make import copy
-from packyard.core.yaml.node import Alias, Collection, Comment, MappingNode, Node, Scalar, SequenceNode
+from packyard.core.yaml.node import Alias, Collection, Comment, MappingNode, Node, Scalar
 from packyard.core.yaml.values import type_of
 from packyard.using.setters.comment import parse
 
-#: What a node is remembered by: the file and the place where it was anchored, and a number for what it is now.
-_Memory = tuple[str, int, int]
+#: What a node is remembered by: the file and the place where it was anchored, and what it is now.
+_Memory = tuple[str, int, Hashable]
 
 
 def shared(root: MappingNode) -> MappingNode:
@@ -25,8 +26,6 @@ class _Sharing:
     """One object: how often its nodes are repeated, and the names of those that are."""
 
     def __init__(self, root: MappingNode) -> None:
-        self._contents: dict[object, int] = {}
-        self._numbers: dict[int, int] = {}
         self._repeated: Counter[_Memory] = Counter()
         self._count(root, set())
         self._names: dict[_Memory, str] = {}
@@ -66,27 +65,16 @@ class _Sharing:
     def _memory(self, node: Node) -> _Memory | None:
         if not isinstance(node, Scalar | Collection) or not node.anchor:
             return None
-        return (node.source.name, node.start, self._number(node))
+        return node.source.name, node.start, _content(node)
 
-    def _number(self, node: Node) -> int:
-        """Return a number that is the same for equal values with equal setter comments; prose does not count."""
-        number = self._numbers.get(id(node))
-        if number is None:
-            content = self._content(node)
-            number = self._numbers[id(node)] = self._contents.setdefault(content, len(self._contents))
-        return number
 
-    def _content(self, node: Node) -> object:
-        if isinstance(node, MappingNode):
-            return "mapping", *(
-                (entry.name, _reference(entry.comment), self._number(entry.value)) for entry in node.entries
-            )
-        if isinstance(node, SequenceNode):
-            bound = _reference(node.comment)
-            return "list", bound, *((_reference(item.comment), self._number(item.value)) for item in node.items)
-        assert isinstance(node, Scalar)
-        kind = type_of(node)
-        return kind, node.value, node.tag, _reference(node.comment)
+def _content(node: Node) -> Hashable:
+    """Return what is the same for equal values with equal setter comments; prose does not count."""
+    if isinstance(node, Scalar):
+        return type_of(node), node.value, node.tag, _reference(node.comment)
+    assert isinstance(node, Collection)
+    inner = ((getattr(part, "name", ""), _reference(part.comment), _content(part.value)) for part in node.children)
+    return type(node).__name__, _reference(node.comment), *inner
 
 
 def _reference(comment: Comment | None) -> tuple[str, str] | None:

@@ -8,18 +8,18 @@ import os
 from collections.abc import Sequence
 from pathlib import Path
 
-from packyard.core.errors import BeyondError, InputError, Problem
+from packyard.core.errors import BeyondError
+from packyard.core.files.tree import Tree
 from packyard.core.kubernetes.kinds import called
 from packyard.core.yaml.document import walk
 from packyard.core.yaml.node import MappingNode
-from packyard.using.kustomize import dialect, manifest, namespace, references, selector
+from packyard.core.yaml.strict import Value
+from packyard.using.kustomize import accumulate, dialect, generator, manifest, namespace, objects, references, selector
 from packyard.using.kustomize.accumulate import Gathering, SourceObject
 from packyard.using.kustomize.dialect import HINT, PackageSources
-from packyard.using.kustomize.objects import Object
 from packyard.using.kustomize.part import Patch
+from packyard.using.kustomize.references import FieldSpec
 from packyard.using.kustomize.selector import Identity
-from packyard.using.options import options
-from packyard.using.options.folder import has_options
 
 #: The kinds that kustomize puts first and last; those between stand in the order of group, version and kind.
 _FIRST = (
@@ -32,76 +32,63 @@ _LAST = ("MutatingWebhookConfiguration", "ValidatingWebhookConfiguration")
 _POSITIONS = {kind: at for at, kind in enumerate(_FIRST, -len(_FIRST))} | {kind: at for at, kind in enumerate(_LAST, 1)}
 
 
-def build(directory: Path) -> bytes:
-    """Build a directory; YAML, a document per object, in kustomize's order."""
-    top = dialect.read(PackageSources(directory))
-    gathered: list[SourceObject] = []
-    _Build().gather(top, gathered)
-    items = [Object.of(source.root) for source in gathered]
-    namespace.apply(items, top.namespace, HINT)
-    _check_identities(items, f"is defined twice in namespace {top.namespace!r}")
-    pairs = zip(items, gathered, strict=True)
-    hashed = [(item, called(source.made.root)) for item, source in pairs if source.part and source.made]
-    references.add_hashes(items, hashed, [spec for part in top.parts() for spec in part.references])
-    deployed = [item for item, source in zip(items, gathered, strict=True) if not source.is_local]
-    return manifest.write(item.root for item in sorted(deployed, key=_order))
+def build(directory: Path, tree: Tree | None = None) -> bytes:
+    """Build a directory, which may be open; YAML, a document per object, in kustomize's order."""
+    top = dialect.read(PackageSources(tree or Tree(directory)))
+    items: list[SourceObject] = []
+    Gathering(check=_check).gather(top, items)
+    if top.namespace:
+        namespace.apply(items, top.namespace, HINT)
+        accumulate.add([], items, f" in namespace {top.namespace!r}")
+    pairs = zip(items, hashed(items, [spec for part in top.parts() for spec in part.references]), strict=True)
+    deployed = sorted((pair for pair in pairs if not pair[0].is_local), key=lambda pair: _order(pair[0].identity))
+    return manifest.write(value for _, value in deployed)
 
 
-class Trial:
-    """Builds what the components of a kustomization change, if it were other bytes than it is; reads a file once."""
+def hashed(items: Sequence[SourceObject], configured: Sequence[FieldSpec]) -> list[dict[str, Value]]:
+    """Put hashes behind the names of what is made so, and return the values of all objects.
 
-    def __init__(self, directory: Path) -> None:
-        self._sources = PackageSources(directory)
-
-    def __call__(self, data: bytes) -> dict[str, int]:
-        """Return how many objects each component reaches, or brings, by its real path.
-
-        Fields that act later, images say, are passed over. Raises `InputError` where one does not apply, and
-        `BeyondError` where only kustomize can say.
-        """
-        trial = _Build()
-        trial.gather(dialect.read(self._sources, data), [])
-        package = os.path.realpath(self._sources.root_dir)
-        return {f"{package}/{folder}": count for folder, count in trial.reached.items()}
-
-
-def find_misfits(directory: Path) -> Sequence[Problem]:
-    """Find enabled components that do not apply to a use case, or not together; none where only kustomize can say."""
-    try:
-        here = options.find(directory)
-        if here and has_options(directory) and here.enabled:
-            Trial(directory)(here.switched(()))
-    except BeyondError:
-        return ()
-    except InputError as error:
-        return error.problems
-    return ()
-
-
-class _Build(Gathering):
-    """Refuses what only kustomize does with an object that it patches."""
-
-    __slots__ = ()
-
-    def check(self, item: SourceObject, change: Patch, before: Identity) -> None:
-        if any(isinstance(node, MappingNode) and node.get("<<") is not None for node in walk(item.root)):
-            message = f"patches {item.root.source.name}, which has merge keys: not supported by packyard's own build"
-            raise BeyondError(change.problem(message, HINT))
-        if item.identity != before and item.made is None:
-            message = f"changes kind, name or namespace of {before[1]} {before[3]!r}"
-            raise BeyondError(change.problem(f"{message}: not supported by packyard's own build", HINT))
-
-
-def _check_identities(items: Sequence[Object], complaint: str) -> None:
-    by_identity: dict[Identity, Object] = {}
+    References follow where kustomize knows them, or was told; they may have the name that an object was generated
+    with, too. Those of objects in another namespace mean something else there.
+    """
+    names: dict[str, dict[str, str]] = {}
     for item in items:
-        first = by_identity.setdefault(selector.effective(item.identity), item)
-        if first is not item:
-            place = f"{first.file}:{first.line}"
-            raise InputError(item.problem(f"{item.kind} {item.name!r} {complaint}", f"also at {place}"))
+        if item.part and item.made:
+            _, _, space, before = selector.effective(item.identity)
+            after = f"{before}-{generator.suffix(objects.values(item.root))}"
+            item.give("/metadata/name", after)
+            names.setdefault(space, {}).update({before: after, called(item.made.root): after})
+    values = [objects.values(item.root) for item in items]
+    spaces = [selector.effective(item.identity)[2] for item in items]
+    for place, in_place in names.items():
+        reaching = [value for value, space in zip(values, spaces, strict=True) if space in (selector.CLUSTER, place)]
+        references.rename(reaching, in_place, [*references.KNOWN, *configured])
+    return values
 
 
-def _order(item: Object) -> tuple[int, str, str]:
-    version, kind, namespace, name = item.identity
+def reached(sources: PackageSources, data: bytes) -> dict[str, int]:
+    """Return how many objects each component reaches, or brings, by its real path, if a kustomization were ``data``.
+
+    Fields that act later, images say, are passed over. Raises `InputError` where one does not apply, and `BeyondError`
+    where only kustomize can say.
+    """
+    trial = Gathering(check=_check)
+    trial.gather(dialect.read(sources, data), [])
+    package = os.path.realpath(sources.root_dir)
+    return {f"{package}/{folder}": count for folder, count in trial.reached.items()}
+
+
+def _check(item: SourceObject, change: Patch, before: Identity) -> None:
+    """Refuse what only kustomize does with an object that it patches."""
+    if any(isinstance(node, MappingNode) and node.get("<<") is not None for node in walk(item.root)):
+        message = f"patches {item.root.source.name}, which has merge keys: not supported by packyard's own build"
+        raise BeyondError(change.problem(message, HINT))
+    if item.identity != before and item.made is None:
+        message = f"changes kind, name or namespace of {before[1]} {before[3]!r}"
+        raise BeyondError(change.problem(f"{message}: not supported by packyard's own build", HINT))
+
+
+def _order(identity: Identity) -> tuple[int, str, str]:
+    version, kind, namespace, name = identity
     group, _, version = version.rpartition("/")
     return _POSITIONS.get(kind, 0), f"{group or '~G'}_{version or '~V'}_{kind}", f"{namespace or '~X'}|{name}"

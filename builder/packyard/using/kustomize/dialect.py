@@ -11,8 +11,9 @@ from pathlib import Path
 from posixpath import dirname, join, relpath
 
 from packyard.core.errors import BeyondError, InputError, Problem, refuse, suggest
-from packyard.core.files import regular
+from packyard.core.files import paths, regular
 from packyard.core.files.paths import is_inside, outside
+from packyard.core.files.tree import Tree
 from packyard.core.kubernetes import kustomization
 from packyard.core.yaml.document import entries, mappings, parse_one, scalars
 from packyard.core.yaml.fields import Fields
@@ -22,7 +23,6 @@ from packyard.core.yaml.values import is_null
 from packyard.using.kustomize import generator
 from packyard.using.kustomize.part import Part
 from packyard.using.kustomize.reader import Reader, is_text
-from packyard.using.options.options import package_of
 
 HINT = "install kustomize or kubectl, which packyard then builds with"
 
@@ -57,14 +57,14 @@ class PackageSources(Sources):
 
     whose = "package"
 
-    def __init__(self, directory: Path) -> None:
-        real, package = os.path.realpath(directory), package_of(directory)
-        root = directory / os.path.relpath(package, real)
-        short = os.path.normpath(root)
-        super().__init__(Path(short) if os.path.realpath(short) == package else root)
-        self.directory = directory
+    def __init__(self, tree: Tree) -> None:
+        self.directory = directory = tree.root_dir
+        real, package = os.path.realpath(directory), paths.package_of(directory)
+        super().__init__(Path(paths.seen(directory, package)))
         self.top = os.path.relpath(real, package).removeprefix(".")
         self._budget = Budget(directory, HINT)
+        self._package = tree.at(self.root_dir)
+        self._spent: set[str] = set()
 
     def shown(self, path: str) -> str:
         """Return a path as seen from the directory if it lies in there, else from the package."""
@@ -74,9 +74,11 @@ class PackageSources(Sources):
 
     def read(self, path: str) -> bytes:
         """Return a file's bytes."""
-        if path not in self._files:
-            self._budget.spend(super().read(path))
-        return super().read(path)
+        data = self._package.read(self.resolve(path))
+        if path not in self._spent:
+            self._spent.add(path)
+            self._budget.spend(data)
+        return data
 
 
 def read(sources: PackageSources, data: bytes | None = None) -> Part:

@@ -6,9 +6,9 @@ or what we do not read as it does, is refused by file and line.
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 
-from packyard.core.errors import BeyondError, InputError, Problem
+from packyard.core.errors import BeyondError, InputError
+from packyard.core.kubernetes import lenient
 from packyard.core.work.memo import Memo
 from packyard.core.yaml import aliases, strict
 from packyard.core.yaml.document import items as nodes_of
@@ -17,69 +17,30 @@ from packyard.core.yaml.node import MappingNode, Node, Scalar, SequenceNode, Sou
 from packyard.core.yaml.strict import Value
 from packyard.core.yaml.values import is_null
 from packyard.using.kustomize import selector
-from packyard.using.kustomize.selector import Identity
 
 #: What a folded text has that kustomize writes with more line breaks than it read.
 _UNFOLDED = re.compile(r"(?:\A|\n)[ \t]|\S\n\n\Z")
 
 
-@dataclass(slots=True)
-class Object:
-    """A Kubernetes object as values, which may be changed, and the place that it was read from."""
-
-    root: dict[str, Value]
-    file: str
-    line: int
-
-    @classmethod
-    def of(cls, node: MappingNode) -> "Object":
-        """Read the values of a node."""
-        value = strict.to_value(node)
-        assert isinstance(value, dict)
-        item = cls(value, node.source.name, node.source.locate(node.start)[0])
-        annotations = item.metadata.get("annotations")
-        if not annotations:
-            item.metadata.pop("annotations", None)
-        for name, text in annotations.items() if isinstance(annotations, dict) else ():
-            if not isinstance(text, str):
-                message = f"annotation {name!r} must be text, and kustomize makes text of it in its own way"
-                raise BeyondError(item.problem(message, "put it in quotes"))
-        return item
-
-    @property
-    def api_version(self) -> str:
-        """``apps/v1``; the group is empty for ``v1``."""
-        return _text(self.root.get("apiVersion"))
-
-    @property
-    def kind(self) -> str:
-        """``Deployment``."""
-        return _text(self.root.get("kind"))
-
-    @property
-    def metadata(self) -> dict[str, Value]:
-        """The object's metadata."""
-        metadata = self.root.get("metadata")
-        return metadata if isinstance(metadata, dict) else {}
-
-    @property
-    def name(self) -> str:
-        """The object's name."""
-        return _text(self.metadata.get("name"))
-
-    @property
-    def identity(self) -> Identity:
-        """What the object is called."""
-        return self.api_version, self.kind, _text(self.metadata.get("namespace")), self.name
-
-    def problem(self, message: str, hint: str = "") -> Problem:
-        """Describe something wrong with the object, by its place."""
-        return Problem(message, file=self.file, line=self.line, hint=hint)
+def values(node: MappingNode) -> dict[str, Value]:
+    """Return an object as values."""
+    value = strict.to_value(node)
+    assert isinstance(value, dict)
+    metadata = value.get("metadata")
+    annotations = metadata.get("annotations") if isinstance(metadata, dict) else None
+    if isinstance(metadata, dict) and not annotations:
+        metadata.pop("annotations", None)
+    for name, text in annotations.items() if isinstance(annotations, dict) else ():
+        if not isinstance(text, str):
+            message = f"annotation {name!r} must be text, and kustomize makes text of it in its own way"
+            place = node.find("metadata", "annotations", name) or node
+            raise BeyondError(place.problem(message, "put it in quotes"))
+    return value
 
 
-def parse(source: Source) -> list[Object]:
+def parse(source: Source) -> list[dict[str, Value]]:
     """Read every object of a file; lists of objects are taken apart, empty documents are passed over."""
-    return [Object.of(node) for node in read(source)]
+    return [values(node) for node in read(source)]
 
 
 def read(source: Source, memo: Memo | None = None) -> list[MappingNode]:
@@ -104,23 +65,20 @@ def _objects(root: Node) -> Iterator[MappingNode]:
     """Yield an object, or those of a list."""
     if not isinstance(root, MappingNode):
         raise InputError(root.problem("must be a Kubernetes object"))
-    item = Object.of(root)
-    is_merged = any(node and node.get("<<") is not None for node in (root, root.mapping("metadata")))
-    if is_merged and selector.identity(root) != item.identity:
-        raise BeyondError(root.problem("merge keys say what the object is called, which only kustomize follows"))
-    if not item.kind:
-        raise InputError(item.problem("an object without a kind"))
-    if item.kind.endswith("List") and root.get("items") is not None:
-        items = root.get("items")
+    value = values(root)
+    _, kind, _, name = identity = selector.identity(root)
+    if any(node and node.get("<<") is not None for node in (root, root.mapping("metadata"))):
+        space = lenient.text(lenient.mapping(value.get("metadata")).get("namespace"))
+        if (*lenient.type_of(value), space, lenient.name_of(value)) != identity:
+            raise BeyondError(root.problem("merge keys say what the object is called, which only kustomize follows"))
+    if not kind:
+        raise InputError(root.problem("an object without a kind"))
+    if kind.endswith("List") and (items := root.get("items")) is not None:
         if not isinstance(items, SequenceNode) and not is_null(items):
-            raise InputError(item.problem(f"items of {item.kind} must be a list"))
+            raise InputError(root.problem(f"items of {kind} must be a list"))
         for node in nodes_of(items):
             yield from _objects(node)
         return
-    if not item.name and not item.kind.endswith("List"):
-        raise InputError(item.problem(f"{item.kind} without metadata.name"))
+    if not name and not kind.endswith("List"):
+        raise InputError(root.problem(f"{kind} without metadata.name"))
     yield root
-
-
-def _text(value: Value) -> str:
-    return "" if value is None or isinstance(value, dict | list) else str(value)

@@ -1,15 +1,13 @@
 """What a kustomization is as a value, whoever read it: its objects, what it builds on, and what it changes."""
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from posixpath import join
 from typing import Protocol
 
-from packyard.core.errors import InputError, Problem
+from packyard.core.errors import Problem
 from packyard.core.kubernetes import kustomization
-from packyard.core.yaml.document import only
 from packyard.core.yaml.node import Comment, Document, MappingNode, Node, SequenceNode
-from packyard.core.yaml.values import is_null
 from packyard.using.kustomize.generator import Generated
 from packyard.using.kustomize.references import FieldSpec
 from packyard.using.kustomize.replacement import Replacement
@@ -45,22 +43,6 @@ class Patch:
         root = self.document.root
         line = root.source.locate(root.start)[0] if root else 0
         return Problem(message, file=self.document.source.name, line=line, hint=hint)
-
-
-def filled(documents: Iterable[Document]) -> list[Document]:
-    """Return the documents of a patch that are not empty."""
-    return [document for document in documents if document.root is not None and not is_null(document.root)]
-
-
-def only_document(documents: Sequence[Document], name: str) -> Document:
-    """Return the one document of a patch that is not empty; kustomize looks for operations in the first one alone."""
-    document = only(filled(documents), name)
-    first = next(document.root for document in documents if document.root is not None)
-    if isinstance(document.root, SequenceNode) and document.root is not first:
-        raise InputError(
-            document.root.problem("operations must be in the first document, or kustomize passes them over")
-        )
-    return document
 
 
 class Pods(Protocol):

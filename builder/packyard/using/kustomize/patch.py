@@ -8,7 +8,7 @@ the old one, so that a patch without a comment unbinds the setter; comments abov
 """
 
 import json
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 
@@ -24,6 +24,8 @@ from packyard.core.yaml.values import YAML11_BOOLEANS, is_null, to_value, type_o
 MAX_COPIED, MAX_STEPS, MAX_DEPTH = 50_000, 64, 200
 
 _PATCH = "$patch"
+#: The fields of a strategic merge that only name its object.
+_NAMES = (("apiVersion",), ("kind",), ("metadata", "name"), ("metadata", "namespace"))
 _CONTAINERS = ("containers", "initContainers")
 _OPERATIONS = ("add", "remove", "replace", "test", "move", "copy")
 
@@ -101,10 +103,9 @@ def _operate(root: MappingNode, operation: MappingNode, name: str, copies: Copie
 
 def _refuse_ambiguous(value: Node) -> None:
     """Refuse plain ``yes``, ``on``, ``y`` and their like: kustomize reads operations by YAML 1.1, all else by 1.2."""
-    for node in walk(value):
-        for part in (node, *(entry.key for entry in entries(node))):
-            if isinstance(part, Scalar) and part.style == "plain" and part.value in YAML11_BOOLEANS:
-                raise InputError(part.problem(f"kustomize reads {part.value} in an operation as a boolean", "quote it"))
+    for part in (*walk(value), *(entry.key for entry in _entries(value))):
+        if isinstance(part, Scalar) and part.style == "plain" and part.value in YAML11_BOOLEANS:
+            raise InputError(part.problem(f"kustomize reads {part.value} in an operation as a boolean", "quote it"))
 
 
 class _Place:
@@ -151,8 +152,7 @@ class _Place:
     def add(self, value: Node, comment: Comment | None) -> None:
         """Add an entry, or replace it; insert an item before the one at an index, or behind the last at ``-``."""
         if isinstance(self.parent, MappingNode):
-            existing = self.parent.entry(self.last)
-            if existing is not None:
+            if self.parent.entry(self.last):
                 self.replace(value, comment)
                 return
             entry = Entry(scalar(self.last, self.operation.source.name), value, value.start)
@@ -229,8 +229,10 @@ class _Merge:
         """Merge entries; a new one goes behind the entry of the key before it in the patch, the first ones in front."""
         place = 0
         for entry in patch.entries:
-            _refuse_directive(entry)
+            _refuse_directives([entry])
             below = (*path, entry.name)
+            if below in _NAMES:
+                continue
             existing = target.entry(entry.name)
             nodes = [node for node in (existing and existing.value, entry.value) if node and not is_null(node)]
             if len({type(node) for node in nodes}) > 1:
@@ -284,7 +286,7 @@ class _Merge:
 
     def _new(self, node: Node, path: tuple[Step, ...]) -> Node:
         """Return what a patch puts in a place, without what it takes away."""
-        _refuse_directives(node)
+        _refuse_directives(_entries(node))
         new = clone(node)
         self.without(new, path, is_null)
         return new
@@ -345,19 +347,17 @@ def _partial(node: Node, first: str, keys: list[str]) -> BeyondError:
 
 def _is_directed(node: Node) -> bool:
     """Say whether what changes something in a container, as it has no image, holds a directive."""
-    named = (entry.name for child in walk(node) for entry in entries(child))
-    return node.find("image") is None and any(name.startswith("$") for name in named)
+    return node.find("image") is None and any(entry.name.startswith("$") for entry in _entries(node))
 
 
-def _refuse_directives(node: Node) -> None:
-    for child in walk(node):
-        for entry in entries(child):
-            _refuse_directive(entry)
+def _entries(node: Node) -> Iterator[Entry]:
+    return (entry for child in walk(node) for entry in entries(child))
 
 
-def _refuse_directive(entry: Entry) -> None:
-    if entry.name.startswith("$"):
-        raise InputError(entry.key.problem(f"{entry.name} is not supported", "use an RFC 6902 patch"))
+def _refuse_directives(named: Iterable[Entry]) -> None:
+    for entry in named:
+        if entry.name.startswith("$"):
+            raise InputError(entry.key.problem(f"{entry.name} is not supported", "use an RFC 6902 patch"))
 
 
 def _json(node: Node) -> str:

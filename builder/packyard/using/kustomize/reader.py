@@ -17,17 +17,17 @@ from functools import partial
 from pathlib import PurePosixPath
 from posixpath import basename, dirname, join, normpath, relpath
 
-from packyard.core.errors import BeyondError, Problem, refuse, suggest
+from packyard.core.errors import BeyondError, InputError, Problem, refuse, suggest
 from packyard.core.kubernetes import kustomization
 from packyard.core.yaml import aliases, strict
 from packyard.core.yaml.document import decode, entries, only
 from packyard.core.yaml.fields import Fields
-from packyard.core.yaml.node import Document, MappingNode, Node, Scalar, Source
+from packyard.core.yaml.node import Document, MappingNode, Node, Scalar, SequenceNode, Source
 from packyard.core.yaml.sources import LIBRARIES, Sources
 from packyard.core.yaml.span import embedded
-from packyard.core.yaml.values import is_plain_text
+from packyard.core.yaml.values import is_null, is_plain_text
 from packyard.using.kustomize import generator, objects, references, selector
-from packyard.using.kustomize.part import Part, Patch, filled, only_document
+from packyard.using.kustomize.part import Part, Patch
 from packyard.using.kustomize.references import FieldSpec
 
 #: How many kustomizations a use case may be made of, and how deep they may build on each other.
@@ -118,13 +118,16 @@ class Reader:
 
     def _document(self, node: Scalar, source: Source) -> Document:
         """Return what a patch does, which stands in a source; ``node`` is its place in the kustomization."""
-        documents = aliases.read(source, self.sources.memo)
-        if len(filled(documents)) > 1:
+        documents = [document for document in aliases.read(source, self.sources.memo) if document.root is not None]
+        filled = [document for document in documents if document.root and not is_null(document.root)]
+        if len(filled) > 1:
             raise BeyondError(node.problem("packyard reads one patch in an entry", "give each of them an entry"))
-        document = only_document(documents, source.name)
-        assert document.root is not None
-        strict.to_value(document.root)  # which refuses what kustomize would read otherwise
-        return document
+        root = only(filled, source.name).root
+        assert root is not None
+        if isinstance(root, SequenceNode) and root is not documents[0].root:  # where alone kustomize looks for them
+            raise InputError(root.problem("operations must be in the first document, or kustomize passes them over"))
+        strict.to_value(root)  # which refuses what kustomize would read otherwise
+        return filled[0]
 
     def file(self, fields: Fields, node: Node, key: str, folder: str, name: str = "") -> str | None:
         """Return the file that a scalar (or a ``name`` in it) says from a folder, or note why there is none."""

@@ -19,8 +19,6 @@ from packyard.core.yaml.document import mappings
 from packyard.core.yaml.node import Node
 from packyard.core.yaml.pointer import escaped
 from packyard.core.yaml.strict import Value
-from packyard.using.kustomize import generator, selector
-from packyard.using.kustomize.objects import Object
 
 _FIELDS = (
     "volumes/configMap/name",
@@ -69,22 +67,6 @@ def read(root: Node) -> Iterator[FieldSpec]:
                 steps = re.split(r"(?<!\\)/", spec.text("path").removeprefix("/"))
                 path = tuple(step.removesuffix("[]").replace("\\/", "/") for step in steps)
                 yield FieldSpec(spec.text("group"), spec.text("kind"), path, spec.text("version"))
-
-
-def add_hashes(items: Sequence[Object], hashed: Iterable[tuple[Object, str]], configured: Sequence[FieldSpec]) -> None:
-    """Put hashes behind the names of what is made so; references follow where kustomize knows them, or was told.
-
-    Each comes with the name that it was generated with, which references may have, too. Those of objects in another
-    namespace mean something else there.
-    """
-    names: dict[str, dict[str, str]] = {}
-    for item, generated in hashed:
-        before = item.name
-        after = item.metadata["name"] = f"{before}-{generator.suffix(item.root)}"
-        names.setdefault(selector.effective(item.identity)[2], {}).update({before: after, generated: after})
-    for place, in_place in names.items():
-        reaching = [item.root for item in items if selector.effective(item.identity)[2] in (selector.CLUSTER, place)]
-        rename(reaching, in_place, [*KNOWN, *configured])
 
 
 def rename(values: Iterable[dict[str, Value]], names: Mapping[str, str], specs: Sequence[FieldSpec]) -> None:

@@ -27,7 +27,7 @@ from packyard.using.kustomize import selector
 from packyard.using.setters import regexp
 
 _STEP = re.compile(r"\[([^=\]]*)=(.*)\]\Z")
-_DOT = re.compile(r"(?<!\\)\.")
+_DOT = re.compile(r"(?<!\\)\.(?![^][]*\](?:\.|\Z))")
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,19 +93,15 @@ def _read(fields: Fields, node: Node, file: str) -> Replacement | None:
 
 def find_source(replacement: Replacement, roots: Sequence[MappingNode]) -> Node:
     """Return the value to copy; exactly one object must be its source."""
-    source = replacement.source
+    source, complaint = replacement.source, replacement.node.problem
     matches = [root for root in roots if selector.selects(source, root, selector.identity(root), is_exact=True)]
     if len(matches) != 1:
         words = ", ".join(f"{word} {text}" for word, text in source.items())
-        raise InputError(
-            replacement.node.problem(f"{len(matches)} objects are the source ({words}) where one is expected")
-        )
+        raise InputError(complaint(f"{len(matches)} objects are the source ({words}) where one is expected"))
     parts = list(_follow(matches[0], steps(replacement.path), is_exact=True))
     parts = [part for part in parts if not is_null(part.value) and to_value(part.value) not in ({}, [])]
     if len(parts) != 1:
-        raise InputError(
-            replacement.node.problem(f"the source has {len(parts)} values at {replacement.path} where one is expected")
-        )
+        raise InputError(complaint(f"the source has {len(parts)} values at {replacement.path} where one is expected"))
     return parts[0].value
 
 
@@ -136,15 +132,9 @@ def _of_type(old: Node, new: Node) -> Node:
 
 def steps(path: str) -> list[str]:
     """Split a path at its dots; those in brackets and those behind a backslash do not split."""
-    joined: list[str] = []
-    for piece in _DOT.split(path):
-        if joined and joined[-1].startswith("[") and not joined[-1].endswith("]"):
-            joined[-1] += f".{piece}"
-            if "=" not in joined[-1] and joined[-1].endswith("]"):
-                joined[-1] = joined[-1].strip("[]")
-        else:
-            joined.append(piece)
-    return [piece.replace("\\.", ".") for piece in joined if piece] or [path]
+    pieces = filter(None, _DOT.split(path))
+    keys = (piece if "=" in piece or "." not in piece else piece.strip("[]") for piece in pieces)
+    return [key.replace("\\.", ".") for key in keys] or [path]
 
 
 def _follow(node: Node, way: Sequence[str], *, is_exact: bool = False) -> Iterator[Child]:

@@ -134,13 +134,10 @@ def satisfies(text: str, labels: MappingNode | None) -> bool:
     """Say whether labels are those that a selector of Kubernetes wants."""
     for match in _REQUIREMENT.finditer(text):
         absent, alone, key, operator, value, of_set, values = match.groups()
-        has = labels is not None and labels.get(alone or key) is not None
-        if alone:
-            good = has is not bool(absent)
-        else:
-            choices = [word.strip() for word in values.split(",")] if of_set else [value]
-            is_among = has and labels is not None and labels.text(key) in choices
-            good = is_among is not (operator == "!=" or of_set == "notin")
-        if not good:
+        label = labels.get(alone or key) if labels else None
+        has, is_none = label is not None, operator == "!=" or of_set == "notin" or bool(absent)
+        if labels and label and not alone:
+            has = labels.text(key) in ([word.strip() for word in values.split(",")] if of_set else [value])
+        if has is is_none:
             return False
     return True

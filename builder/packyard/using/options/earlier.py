@@ -11,14 +11,17 @@ from shlex import quote
 
 from packyard.core.bundle import address, shipped
 from packyard.core.errors import IntegrityError
+from packyard.core.files import paths
+from packyard.core.files.tree import Tree
 from packyard.using.setters.packages import own_setters
 
 
-def differing(directory: Path, values: Mapping[str, Sequence[str]]) -> Iterator[str]:
+def differing(here: Tree, values: Mapping[str, Sequence[str]]) -> Iterator[str]:
     """Say which values of a use case differ from one that runs before it, and how to set all; ``values`` are set here.
 
     One that lacks a required value is not used, and a value that was shipped as another one is meant to be.
     """
+    directory = here.root_dir
     try:
         package = shipped.package_of(directory)
     except IntegrityError:  # which others say
@@ -27,10 +30,9 @@ def differing(directory: Path, values: Mapping[str, Sequence[str]]) -> Iterator[
     if package is None or path not in package[1].use_cases:
         return
     root, manifest = package
-    use_case, setters = manifest.use_cases[path], own_setters(directory)
-    top = os.path.normpath(directory / os.path.relpath(root, os.path.realpath(directory)))
+    use_case, setters, top = manifest.use_cases[path], own_setters(here), paths.seen(directory, root)
     for earlier in use_case.after:
-        theirs = own_setters(Path(top, earlier))
+        theirs = own_setters(Tree(Path(top, earlier)))
         if any(setter.must_be_set for setter in theirs.values()):
             continue
         shipped_there = manifest.use_cases[earlier].setters if earlier in manifest.use_cases else {}

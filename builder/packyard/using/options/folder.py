@@ -5,13 +5,11 @@ from collections.abc import Iterator
 from itertools import takewhile
 from pathlib import Path
 
-from packyard.core.files import regular
+from packyard.core.files import paths, regular
 from packyard.core.files.tree import Tree
 from packyard.core.kubernetes import kustomization
 
-OPTIONS = "options"
-#: The folder beside it of the programs that use cases share: Components, too.
-PROGRAMS = "programs"
+OPTIONS, PROGRAMS = paths.OPTIONS, paths.PROGRAMS
 _WITH = "# packyard: with "
 
 
@@ -25,10 +23,10 @@ def use_cases(top: str | os.PathLike[str]) -> Iterator[str]:
             yield folder
 
 
-def has_options(directory: Path) -> bool:
+def has_options(use_case: Tree) -> bool:
     """Say whether a use case's kustomization may have options enabled, by a search before a parse."""
-    files = kustomization.on_disk(directory)
-    return bool(files) and f"{OPTIONS}/".encode() in regular.read(directory / files[0])
+    files = kustomization.names(use_case.has_file)
+    return bool(files) and f"{OPTIONS}/".encode() in use_case.read(files[0])
 
 
 def needed(data: bytes) -> list[str]:

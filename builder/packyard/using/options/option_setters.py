@@ -10,8 +10,9 @@ from pathlib import Path
 from typing import NamedTuple
 
 from packyard.core.errors import Problem
+from packyard.core.files import paths
 from packyard.core.files.tree import Tree
-from packyard.using.options.folder import has_options
+from packyard.using.options.folder import description, has_options
 from packyard.using.options.options import Options, find
 from packyard.using.setters import packages
 from packyard.using.setters.definition import Setter
@@ -26,11 +27,11 @@ _FEW = 2  # setters that a name may mean
 class Beside(NamedTuple):
     """What a change of a directory reaches beside it, in the folder of options.
 
-    ``root_dir`` holds the directory and that folder, ``directory`` is the path from there; ``names`` are the setters
-    that are reached there, each with the options that have it.
+    ``tree`` holds the directory and that folder, ``directory`` is the path from there; ``names`` are the setters that
+    are reached there, each with the options that have it.
     """
 
-    root_dir: Path
+    tree: Tree
     directory: str
     names: Mapping[str, Sequence[str]]
 
@@ -43,6 +44,7 @@ class OptionSetters(NamedTuple):
     """
 
     name: str
+    description: str
     files: PackageFiles
     krmfile: Krmfile | None
     listed: Sequence[ListedSetter]
@@ -54,70 +56,72 @@ class OptionSetters(NamedTuple):
         return {listed_setter.setter.name: listed_setter.setter for listed_setter in self.listed}
 
 
-def read_options(directory: Path) -> list[OptionSetters]:
+def read_options(use_case: Tree) -> list[OptionSetters]:
     """Return the options of a use case's package, by name; none where it has no options."""
-    options = find(directory)
-    return list(_read(options, options.enabled if has_options(directory) else ())) if options else []
+    options = find(use_case)
+    return list(_read(options, options.enabled if has_options(use_case) else ())) if options else []
 
 
-def read_enabled(directory: Path) -> list[OptionSetters]:
+def read_enabled(use_case: Tree) -> list[OptionSetters]:
     """Return the options that a use case has enabled."""
-    options = find(directory)
-    listed = _read(options, options.enabled) if options and has_options(directory) else ()
-    return [option for option in listed if option.is_enabled]
+    return [option for option in read_options(use_case) if option.is_enabled] if has_options(use_case) else []
 
 
-def list_choices(directory: Path) -> dict[str, list[str]]:
+def list_choices(tree: Tree) -> dict[str, list[str]]:
     """Return the setters of a package or of those below and of enabled options, each with the values to choose from."""
-    tree = Tree(directory)
     by_setter: dict[str, list[str]] = {}
     for package in all_below(tree):
         files = read_package(tree, package)
-        listed = [listed_setter for option in read_enabled(directory / package) for listed_setter in option.listed]
+        use_case = tree.at(tree.root_dir / package)
+        listed = [listed_setter for option in read_enabled(use_case) for listed_setter in option.listed]
         own = read_krmfile(files).definitions.setters.values()
         for setter in (*own, *(listed_setter.setter for listed_setter in (*tagged(files), *listed))):
             by_setter.setdefault(setter.name, []).extend(choices(setter))
     return by_setter
 
 
-def reach(directory: Path, names: Sequence[str], *, recursive: bool, options: Collection[str] = ()) -> Beside | None:
+def reach(tree: Tree, names: Sequence[str], *, recursive: bool, options: Collection[str] = ()) -> Beside | None:
     """Find the options that setting these names in a use case reaches; None where it reaches none.
 
     ``recursive`` asks for all use cases below. ``options`` are going to be enabled.
     """
-    top_options = find(directory)
+    top_options = find(tree)
     if top_options is None:
         return None
-    use_cases = [directory / package for package in find_packages(Tree(directory), recursive=recursive, kpt=True)]
-    real, package = top_options.real, top_options.package
-    on = {*options}.union(*(Options(item, real, package).enabled for item in use_cases if has_options(item)))
-    if not on or not packages.own_setters(Path(top_options.shown)).keys() & {*names}:
+    real, below = top_options.real, find_packages(tree, recursive=recursive, kpt=True)
+    use_cases = [tree.at(tree.root_dir / package) for package in below]
+    on = {*options}.union(*(Options(item, real).enabled for item in use_cases if has_options(item)))
+    if not on or not packages.own_setters(top_options.folder).keys() & {*names}:
         return None
-    by_name: dict[str, list[str]] = {}
-    for option in _read(top_options, on):
-        for name in names:
-            if option.is_enabled and name in option.setters:
-                by_name.setdefault(name, []).append(option.name)
+    enabled = [option for option in _read(top_options, on) if option.is_enabled]
+    by_name = {name: having for name in names if (having := [item.name for item in enabled if name in item.setters])}
     if not by_name:
         return None
-    here, top = os.path.realpath(directory), os.path.dirname(real)
-    shown = Path(os.path.normpath(directory / os.path.relpath(top, here)))
-    return Beside(root_dir=shown, directory="" if here == top else os.path.relpath(here, top), names=by_name)
+    here, top = top_options.use_case, os.path.dirname(real)
+    path = "" if here == top else os.path.relpath(here, top)
+    return Beside(tree.at(paths.seen(tree.root_dir, top)), path, by_name)
 
 
-def elsewhere(directory: Path, problem: Problem) -> Problem:
+def elsewhere(use_case: Tree, problem: Problem) -> Problem:
     """Say of a setter that is missing in a use case that an option has it, or another version has it by another name.
 
     That another use case has it is a hint. What is missing in a line of a values file stays a problem of that line.
     """
-    from packyard.core.bundle import shipped  # for errors
+    from packyard.core.bundle import address, shipped  # for errors
 
-    name = problem.missing
-    known = switched_off(directory, name) or shipped.replacement(directory, name) if name else None
-    is_guessed = problem.hint.startswith("did")
-    if not known and name and not is_guessed and (having := _others(directory, name)):
-        known = problem._replace(hint=f"{having} has it")
-    elif not known and name and (meant := _described(directory, name, 1 if is_guessed else _FEW)):
+    name, directory = problem.missing, use_case.root_dir
+    if not name:
+        return problem
+    known, is_guessed = None, problem.hint.startswith("did")
+    if having := disabled(use_case, name):
+        message = f"{name} is a parameter of {listed(having)}, which {directory} has not enabled"
+        hint = f"packyard enable {address.typed(directory)} {having[0].name}"
+        known = having[0].setters[name].problem(message, hint)
+    elif replacement := shipped.replacement(directory, name):
+        known = replacement
+    elif not is_guessed and (place := _others(directory, name)):
+        known = problem._replace(hint=f"{place} has it")
+    elif meant := _described(use_case, name, 1 if is_guessed else _FEW):
         known = problem._replace(hint=f"did you mean {meant}?")
     is_placed = known and not problem.line and known.file
     return known._replace(file=problem.file, line=problem.line) if known and not is_placed else known or problem
@@ -129,18 +133,17 @@ def _others(directory: Path, name: str) -> str:
 
     package = shipped.package_of(directory)
     having = [path for path, item in package[1].use_cases.items() if name in item.setters] if package else []
-    top = Path(directory, os.path.relpath(package[0], os.path.realpath(directory))) if package else directory
-    return address.of(Path(os.path.normpath(top / having[0]))) if having else ""
+    return address.of(Path(paths.seen(directory, package[0]), having[0])) if package and having else ""
 
 
-def _described(directory: Path, name: str, most: int) -> str:
+def _described(use_case: Tree, name: str, most: int) -> str:
     """Return the setters, of the use case or of options, whose names and descriptions have every word of a name.
 
     Of a word one of several counts for many; LR stands for LEARNING_RATE.
     """
     words = _stems(name)
-    setters = [("", setter) for setter in packages.own_setters(directory).values()]
-    for option in read_options(directory):
+    setters = [("", setter) for setter in packages.own_setters(use_case).values()]
+    for option in read_options(use_case):
         setters += ((f" of the option {option.name!r}", setter) for setter in option.setters.values())
     initials = re.compile(r"(?<![^\W_])[^\W_]")
     texts = {
@@ -155,21 +158,9 @@ def _stems(text: str) -> set[str]:
     return {word.removesuffix("s") for word in re.findall(r"[^\W_]+", text.casefold())}
 
 
-def switched_off(directory: Path, name: str) -> Problem | None:
-    """Say which option has a setter that the use case does not have, as the option is not enabled there."""
-    having = disabled(directory, name)
-    if not having:
-        return None
-    from packyard.core.bundle import address  # for errors
-
-    message = f"{name} is a parameter of {listed(having)}, which {directory} has not enabled"
-    setter = having[0].setters[name]
-    return setter.problem(message, f"packyard enable {address.typed(directory)} {having[0].name}")
-
-
-def disabled(directory: Path, name: str) -> list[OptionSetters]:
+def disabled(use_case: Tree, name: str) -> list[OptionSetters]:
     """Return the options that have a setter; none if the use case has one of them enabled."""
-    having = [option for option in read_options(directory) if name in option.setters]
+    having = [option for option in read_options(use_case) if name in option.setters]
     return [] if any(option.is_enabled for option in having) else having
 
 
@@ -178,15 +169,15 @@ def listed(options: Sequence[OptionSetters]) -> str:
     return f"the option {' and '.join(repr(option.name) for option in options)}"
 
 
-def idle(directory: Path, values: Mapping[str, Sequence[str]], options: Collection[str]) -> Iterator[tuple[str, str]]:
+def idle(use_case: Tree, values: Mapping[str, Sequence[str]], options: Collection[str]) -> Iterator[tuple[str, str]]:
     """Yield the names of values files that only options have which are not enabled, nor going to be, and say so.
 
     What is typed is none of these: it is refused. A value that begins as the option's does stays as it is.
     """
     given = {name for name, texts in values.items() if isinstance(texts, Given)}
-    having = [option for option in read_options(directory) if given & option.setters.keys()] if given else []
-    own = packages.own_setters(directory).values() if having else ()
-    for name in sorted(given - list_choices(directory).keys()) if having else ():
+    having = [option for option in read_options(use_case) if given & option.setters.keys()] if given else []
+    own = packages.own_setters(use_case).values() if having else ()
+    for name in sorted(given - list_choices(use_case).keys()) if having else ():
         found = [option for option in having if name in option.setters]
         if found and not {*options} & {option.name for option in found}:
             start = f"{found[0].setters[name].value or ' '}/"
@@ -196,11 +187,12 @@ def idle(directory: Path, values: Mapping[str, Sequence[str]], options: Collecti
 
 
 def _read(options: Options, on: Collection[str]) -> Iterator[OptionSetters]:
-    tree = Tree(Path(options.shown))
+    tree = options.folder
     shared = read_package(tree, "") if tree.has_file(KRMFILE) else PackageFiles(b"", {}, tree.prefix)
     krmfile = read_krmfile(shared) if shared.krmfile else None
     for name in options.names():
         resources = {path: data for path, data in shared.resources.items() if path.startswith(f"{name}/")}
         files = shared._replace(resources=resources)
         listed = [row for row in list_setters(files, krmfile.definitions) if row.field_count] if krmfile else []
-        yield OptionSetters(name, files, krmfile, listed, is_enabled=name in on)
+        text = description(tree.read(options.option_file(name)))
+        yield OptionSetters(name, text, files, krmfile, listed, is_enabled=name in on)

@@ -11,62 +11,54 @@ stays as it is, byte for byte.
 """
 
 import os
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Collection, Sequence
 from functools import cached_property
-from itertools import islice
 from pathlib import Path
 
 from packyard.core.errors import InputError, Problem, refuse
-from packyard.core.files import filenames, paths, regular
+from packyard.core.files import filenames, paths
 from packyard.core.files.tree import Tree
 from packyard.core.kubernetes import kustomization
-from packyard.core.yaml import items
 from packyard.core.yaml.document import items as nodes_of
 from packyard.core.yaml.document import parse_one, scalars
-from packyard.core.yaml.edit import Edit
 from packyard.core.yaml.node import Document, Item, MappingNode, Scalar, SequenceNode
 from packyard.core.yaml.proof import apply_to_file
-from packyard.core.yaml.splice import change, remove
+from packyard.core.yaml.splice import change
 from packyard.core.yaml.values import listed
-from packyard.using.options.folder import OPTIONS, PROGRAMS, needed
+from packyard.using.options.folder import OPTIONS, needed
 
 _COMPONENTS, _RESOURCES = "components", "resources"
-_LONGEST = 1 << 20  # bytes of an option's kustomization
-_HIGHEST = 8  # folders above a use case that are looked at where no packyard.json says which package it is of
 
 
 class Options:
-    """The options of a package, as a use case sees them; each file is read once, when it is asked for.
+    """The options of a package, as a use case sees them: ``tree`` is its directory, ``folder`` that of the options.
 
-    ``real`` is the folder's real path, ``package`` that of the package; ``shown`` leads there from the working
-    directory, ``line`` from the use case.
+    ``real`` is the real path of that folder, which ``line`` leads to from the use case.
     """
 
-    def __init__(self, directory: Path, real: str, package: str) -> None:
-        self.use_case = os.path.realpath(directory)
+    def __init__(self, tree: Tree, real: str) -> None:
+        self.tree = tree
         self.real = real
-        self.package = package
+        self.use_case = os.path.realpath(tree.root_dir)
         self.line = os.path.relpath(real, self.use_case)
-        self.shown = os.path.normpath(os.path.join(directory, self.line))
-        self._tree = Tree(directory)
-        self._read: dict[str, bytes] = {}
+        self.folder = tree.at(paths.seen(tree.root_dir, real))
 
     @classmethod
-    def of_file(cls, directory: Path, real: str, package: str, data: bytes, name: str) -> "Options":
+    def of_file(cls, directory: Path, real: str, data: bytes, name: str) -> "Options":
         """Return the same for a kustomization in memory, which messages call ``name``."""
-        options = cls(directory, real, package)
+        options = cls(Tree(directory), real)
         options.file, options.data, options._name = os.path.basename(name), data, name
         return options
 
     @cached_property
     def file(self) -> str:
         """The name of the use case's kustomization."""
-        return kustomization.find(self._tree.root_dir, self._tree.has_file, hint="name the directory of one use case")
+        return kustomization.find(self.tree.root_dir, self.tree.has_file, hint="name the directory of one use case")
 
     @cached_property
     def data(self) -> bytes:
         """The bytes of the use case's kustomization."""
-        return self._tree.read(self.file)
+        return self.tree.read(self.file)
 
     @cached_property
     def enabled(self) -> dict[str, Item]:
@@ -85,33 +77,32 @@ class Options:
         return sorted(entry.name for entry in folders if not filenames.reserved(entry.name) and _holds(entry.path))
 
     def option_file(self, name: str) -> str:
-        """Return the path of an option's kustomization, as it is shown."""
-        files = kustomization.on_disk(f"{self.real}/{name}")
-        return os.path.join(self.shown, name, files[0] if files else kustomization.FILE)
-
-    def option_data(self, name: str) -> bytes:
-        """Return the bytes of an option's kustomization."""
-        if name not in self._read:
-            self._read[name] = regular.read(self.option_file(name), limit=_LONGEST)
-        return self._read[name]
+        """Return the path of an option's kustomization in the folder."""
+        files = kustomization.names(lambda file: self.folder.has_file(f"{name}/{file}"))
+        return f"{name}/{files[0] if files else kustomization.FILE}"
 
     def switched(self, on: Sequence[str], off: Collection[str] = ()) -> bytes:
         """Return the kustomization with a line for each of some options, behind the others, and without those of some.
 
         A key of which nothing is left goes with its list.
         """
-        files = list(dict.fromkeys(file for name in on for file in self._needed(name)))
+        files = dict.fromkeys(file for name in on for file in self._needed(name))
         staying = {file for name in self.enabled.keys() - off for file in self._needed(name)}
         leaving = {file for name in self.enabled.keys() & off for file in self._needed(name)}.difference(files, staying)
-        present = _texts(listed(self._root, _RESOURCES))
-        edits = self._edited(_COMPONENTS, [f"{self.line}/{name}" for name in on], lambda line: self._named(line) in off)
-        edits += self._edited(_RESOURCES, [file for file in files if file not in present], leaving.__contains__)
-        changed = apply_to_file(self.data, self._document.source, edits, [self._document])
+        lines = {key: _texts(listed(self._root, key)) for key in (_COMPONENTS, _RESOURCES)}
+        new = {
+            _COMPONENTS: [line for line in lines[_COMPONENTS] if self._named(line) not in off],
+            _RESOURCES: [file for file in lines[_RESOURCES] if file not in leaving],
+        }
+        new[_COMPONENTS] += (f"{self.line}/{name}" for name in on)
+        new[_RESOURCES] += (file for file in files if file not in lines[_RESOURCES])
+        values = {key: texts or None for key, texts in new.items() if texts != lines[key]}
+        changed = apply_to_file(self.data, self._document.source, change(self._root, values), [self._document])
         return self.data if changed is None else changed
 
     @cached_property
     def _name(self) -> str:
-        return self._tree.prefix + self.file
+        return self.tree.prefix + self.file
 
     @cached_property
     def _document(self) -> Document:
@@ -133,54 +124,31 @@ class Options:
 
     def _needed(self, name: str) -> list[str]:
         """Return the files of the use case that an option needs: ``# packyard: with resource-claim-template.yaml``."""
-        if not os.path.isfile(self.option_file(name)):  # an upgrade enables what another version has
+        option = self.option_file(name)
+        if not self.folder.has_file(option):  # an upgrade enables what another version has
             return []
-        return [file for file in needed(self.option_data(name)) if os.path.isfile(f"{self.use_case}/{file}")]
-
-    def _edited(self, key: str, added: Sequence[str], goes: Callable[[str], bool]) -> list[Edit]:
-        """Return the edits that take lines out of a list, and add others at its end."""
-        node = listed(self._root, key)
-        lines = _texts(node)
-        places = [at for at, line in enumerate(lines) if not goes(line)]
-        if len(places) == len(lines) and not added:
-            return []
-        if node is None:
-            return change(self._root, {key: list(added)})
-        if not places and not added:
-            return remove(self._root, {key})
-        new, same = [*(lines[at] for at in places), *added], [*places, *(None for _ in added)]
-        return items.replace(node, new, same, self._root.entry(key))
+        return [file for file in needed(self.folder.read(option)) if self.tree.has_file(file)]
 
 
-def find(directory: Path) -> Options | None:
+def find(tree: Tree) -> Options | None:
     """Find the options of a use case; None where its package has none."""
-    package = package_of(directory)
-    for folder in paths.above(os.path.realpath(directory)):
+    package = paths.package_of(tree.root_dir)
+    for folder in paths.above(os.path.realpath(tree.root_dir)):
         if not paths.is_inside(folder, package):
             break
         options = f"{folder}/{OPTIONS}"
         if os.path.islink(options):
             message = f"is a link to {os.path.realpath(options)}; a package must not contain links"
             raise InputError(Problem(message, file=options))
-        if os.path.isdir(options) and (folder_options := Options(directory, options, package)).names():
+        if os.path.isdir(options) and (folder_options := Options(tree, options)).names():
             return folder_options
     return None
 
 
 def names(directory: Path) -> list[str]:
     """Return the names of a use case's options."""
-    options = find(directory)
+    options = find(Tree(directory))
     return options.names() if options else []
-
-
-def package_of(directory: Path) -> str:
-    """Return the real folder that a use case's components must be in."""
-    root = paths.root_of(directory)
-    if os.path.lexists(f"{root}/{paths.MANIFEST}"):
-        return root
-    above = islice(paths.above(os.path.realpath(directory)), _HIGHEST)
-    places = ((folder, f"{folder}/{name}") for folder in above for name in (OPTIONS, PROGRAMS))
-    return next((folder for folder, place in places if os.path.isdir(place) and not os.path.islink(place)), root)
 
 
 def _holds(folder: str) -> bool:

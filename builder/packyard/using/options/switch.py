@@ -5,22 +5,19 @@ hand, or that excludes one which is enabled.
 """
 
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
 
 from packyard.core.bundle import address
 from packyard.core.errors import BeyondError, ConflictError, InputError, Problem, refuse, suggest
 from packyard.core.files import filenames
 from packyard.core.files.steps import StepLog
 from packyard.core.files.tree import Tree
+from packyard.using.kustomize.builtin import reached
+from packyard.using.kustomize.dialect import PackageSources
 from packyard.using.options import options
-from packyard.using.options.folder import OPTIONS, description
+from packyard.using.options.folder import OPTIONS, description, has_options
 from packyard.using.options.options import Options
-
-#: Builds what the components of a use case's kustomization change, given its bytes, and returns how many objects each
-#: reaches, by the real path of the component; raises `InputError` where one does not apply.
-Trial = Callable[[bytes], Mapping[str, int]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,31 +46,19 @@ class OptionState:
     reason: str = ""
 
 
-def switch(
-    directory: Path,
-    names: Sequence[str],
-    trial: Callable[[Path], Trial],
-    *,
-    off: bool = False,
-    log: StepLog | None = None,
-) -> Switched:
+def switch(use_case: Tree, names: Sequence[str], *, off: bool = False, log: StepLog | None = None) -> Switched:
     """Enable options in a use case, or with ``off`` disable them: all or none, in one change.
 
     What is so already stays as it is.
     """
-    tree = Tree(directory)
-    with tree.locked(log, below=False):
-        switched = _disabled(directory, names) if off else enabled(directory, names, trial(directory))
+    with use_case.locked(log, below=False):
+        switched = _disabled(use_case, names) if off else enabled(use_case, names, PackageSources(use_case))
         if switched.changed:
-            if tree.read(switched.file) != switched.before:
-                raise InputError(Problem("was changed meanwhile", file=tree.prefix + switched.file))
-            tree.write({switched.file: switched.after})
+            use_case.write({switched.file: switched.after})
     return switched
 
 
-def plan(
-    use_cases: Sequence[Path], names: Sequence[str], trial: Callable[[Path], Trial]
-) -> tuple[dict[str, Switched], list[Problem]]:
+def plan(use_cases: Sequence[Tree], names: Sequence[str]) -> tuple[dict[str, Switched], list[Problem]]:
     """Plan to enable those of some options that fit, one after the other, in each use case.
 
     Return what that changes, by the real paths of use cases, and why options fit none of them.
@@ -83,10 +68,10 @@ def plan(
     fitting: set[str] = set()
     for use_case in use_cases:
         here: list[str] = []
-        tried = trial(use_case)
+        sources = PackageSources(use_case)
         for name in names:
             try:
-                planned[os.path.realpath(use_case)] = enabled(use_case, [*here, name], tried)
+                planned[os.path.realpath(use_case.root_dir)] = enabled(use_case, [*here, name], sources)
             except (InputError, ConflictError) as error:
                 misfits[name] = error.problems[0]
             else:
@@ -95,55 +80,65 @@ def plan(
     return planned, [problem for name, problem in misfits.items() if name not in fitting]
 
 
-def enabled(directory: Path, names: Sequence[str], trial: Trial) -> Switched:
+def enabled(use_case: Tree, names: Sequence[str], sources: PackageSources) -> Switched:
     """Plan to enable options in a use case."""
-    here, new, old = _find(directory, names)
+    here, new, old = _find(use_case, names)
     unsure = ""
     try:
         if new:
-            _try(directory, here, new, trial)
+            _try(here, new, sources)
     except BeyondError as error:
         unsure = str(error.problems[0])
     return Switched(here.file, here.data, here.switched(new), new, old, unsure)
 
 
-def _disabled(directory: Path, names: Sequence[str]) -> Switched:
-    here, absent, present = _find(directory, names)
+def _disabled(use_case: Tree, names: Sequence[str]) -> Switched:
+    here, absent, present = _find(use_case, names)
     return Switched(here.file, here.data, here.switched((), present), present, absent)
 
 
-def states(directory: Path, trial: Trial) -> list[OptionState]:
+def states(use_case: Tree) -> list[OptionState]:
     """Return every option of a use case's package: whether it is enabled, and whether it fits."""
-    here = options.find(directory)
+    here = options.find(use_case)
     if here is None:
         return []
+    sources = PackageSources(use_case)
     states = []
     for name in here.names():
         fits, reason = True, ""
         try:
             if name in here.enabled:
-                _check(directory, here, trial)
+                _check(here, sources)
             else:
-                _try(directory, here, [name], trial)
+                _try(here, [name], sources)
         except BeyondError as error:
             reason = f"not known: {error.problems[0].message}"
         except (InputError, ConflictError) as error:
             fits, reason = False, error.problems[0].message
-        states.append(OptionState(name, description(here.option_data(name)), name in here.enabled, fits, reason))
+        text = description(here.folder.read(here.option_file(name)))
+        states.append(OptionState(name, text, name in here.enabled, fits, reason))
     return states
 
 
-def descriptions(directory: Path, names: Sequence[str]) -> dict[str, str]:
-    """Return what some options of a use case's package do."""
-    here = options.find(directory)
-    return {name: description(here.option_data(name)) for name in names} if here else {}
+def find_misfits(use_case: Tree) -> Sequence[Problem]:
+    """Find enabled options that do not apply to a use case, or not together; none where only kustomize can say."""
+    try:
+        here = options.find(use_case) if has_options(use_case) else None
+        if here and here.enabled:
+            reached(PackageSources(use_case), here.data)
+    except BeyondError:
+        return ()
+    except InputError as error:
+        return error.problems
+    return ()
 
 
-def _find(directory: Path, names: Sequence[str]) -> tuple[Options, Sequence[str], Sequence[str]]:
+def _find(use_case: Tree, names: Sequence[str]) -> tuple[Options, Sequence[str], Sequence[str]]:
     """Return the options of a use case, and which of some are off and which are on; refuse what is no option."""
-    here = options.find(directory)
+    here = options.find(use_case)
     if here is None:
-        raise InputError(Problem(f"there is no folder {OPTIONS}/ above it, in its package", file=str(directory)))
+        message = f"there is no folder {OPTIONS}/ above it, in its package"
+        raise InputError(Problem(message, file=str(use_case.root_dir)))
     distinct = dict.fromkeys(names)
     off = [name for name in distinct if name not in here.enabled]
     refuse(problem for name in off if (problem := _unknown(here, name)))
@@ -152,58 +147,60 @@ def _find(directory: Path, names: Sequence[str]) -> tuple[Options, Sequence[str]
 
 def _unknown(here: Options, name: str) -> Problem | None:
     """Return what is wrong with the name of an option, or None where there is such an option."""
-    names = here.names()
+    names, folder = here.names(), here.folder.root_dir
     if name in names:
         return None
     if "/" in name or name in (".", "..") or filenames.reserved(name):
-        message = f"{name!r} is not the name of an option: give that of a folder in {here.shown}"
+        message = f"{name!r} is not the name of an option: give that of a folder in {folder}"
         return Problem(message, hint=suggest(name.rpartition("/")[2], names))
-    if os.path.islink(f"{here.real}/{name}"):
-        return Problem(f"option {name!r} must be a folder, not a link", file=os.path.join(here.shown, name))
+    if os.path.islink(folder / name):
+        return Problem(f"option {name!r} must be a folder, not a link", file=str(folder / name))
     hint = suggest(name, names) or f"there are {', '.join(names)}"
     return Problem(f"there is no option {name!r}", hint=hint)
 
 
-def _check(directory: Path, here: Options, trial: Trial) -> None:
+def _check(here: Options, sources: PackageSources) -> None:
     """Refuse a use case whose enabled options do not apply, before another is added to them."""
     try:
-        trial(here.switched(()))
+        reached(sources, here.data)
     except BeyondError:
         raise
     except InputError as error:
         hint = "fix it, or disable the option that does not fit"
-        first = Problem(f"{directory} does not build as it is; nothing was added", hint=hint)
+        first = Problem(f"{here.tree.root_dir} does not build as it is; nothing was added", hint=hint)
         raise InputError(first, *error.problems) from error
 
 
-def _try(directory: Path, here: Options, names: Sequence[str], trial: Trial) -> None:
+def _try(here: Options, names: Sequence[str], sources: PackageSources) -> None:
     """Refuse options that do not apply, do nothing, or exclude one that is enabled."""
     try:
-        effects = trial(here.switched(names))
+        effects = reached(sources, here.switched(names))
     except BeyondError:
         raise
     except InputError as error:
-        _check(directory, here, trial)
+        _check(here, sources)
         for place, name in enumerate(names):
-            _explain(directory, here, name, names[:place], trial)
+            _explain(here, name, names[:place], sources)
         raise error from None
-    idle = [name for name in names if not effects.get(f"{here.real}/{name}")]
+    idle = {name: here.option_file(name) for name in names if not effects.get(f"{here.real}/{name}")}
+    message = f"changes nothing in {here.tree.root_dir}"
     refuse(
-        Problem(f"option {name!r} changes nothing in {directory}", file=here.option_file(name), hint="it is for others")
-        for name in idle
+        Problem(f"option {name!r} {message}", file=here.folder.prefix + file, hint="it is for others")
+        for name, file in idle.items()
     )
 
 
-def _explain(directory: Path, here: Options, name: str, before: Sequence[str], trial: Trial) -> None:
+def _explain(here: Options, name: str, before: Sequence[str], sources: PackageSources) -> None:
     """Refuse an option that does not apply alone, or beside one of the others."""
+    directory = here.tree.root_dir
     try:
-        trial(here.switched([name], here.enabled))
+        reached(sources, here.switched([name], here.enabled))
     except InputError as error:
         misfit = f"option {name!r} does not fit {directory}: "
         raise InputError(*(problem._replace(message=misfit + problem.message) for problem in error.problems)) from error
     for option in (*here.enabled, *before):
         try:
-            trial(here.switched([option, name], here.enabled))
+            reached(sources, here.switched([option, name], here.enabled))
         except InputError as error:
             state = "is enabled" if option in here.enabled else "you name too"
             message = f"option {name!r} cannot be used together with {option!r}, which {state}"

@@ -91,7 +91,7 @@ def refusal(directory: Path, command: str, rest: Sequence[str] = (), *, all_by: 
         lacks, use_cases, remedy = _lacking(directory)
     if not use_cases:
         above = next((parent for parent in directory.resolve().parents if is_one(parent)), None)
-        is_bare = setters and is_one(directory) and not shipped.lost(directory, KRMFILE)
+        is_bare = setters and is_one(directory) and not any(shipped.lost([directory], KRMFILE))
         top = os.path.relpath(paths.root_of(directory))
         known = map(Path, below(Path(top)) if is_bare else ())
         if having := [address.of(path) for path in known if setters <= shipped.values(path).keys()]:
@@ -127,8 +127,7 @@ def _lacking(directory: Path) -> tuple[str, list[str], str]:
         packages = sorted(os.path.normpath(f"{directory}/{path}") for path in all_below(tree))
         typed = quote(str(directory))
         remedy = f"packyard cfg init {typed} makes one, packyard cfg create-setter {typed} NAME VALUE a setter"
-        lost = shipped.lost(directory, KRMFILE)
-        return f"has no {KRMFILE}", packages, lost.hint if lost else remedy
+        return f"has no {KRMFILE}", packages, next((lost.hint for lost in shipped.lost([directory], KRMFILE)), remedy)
     if any(map(tree.has, (KRMFILE, KPTFILE))):
         use_cases = sorted(map(os.path.normpath, folders.use_cases(directory)))
         remedy = "write one that lists the files under resources:, as kustomize create --autodetect does"

@@ -11,38 +11,38 @@ from pathlib import Path
 
 from packyard.core.errors import InputError, Problem
 from packyard.core.files import regular
+from packyard.core.files.tree import Tree
 from packyard.core.kubernetes import kustomization
 from packyard.core.yaml.document import parse_file
-from packyard.using.kustomize.dialect import MAX_BYTES, Budget
+from packyard.using.kustomize.dialect import Budget
 from packyard.using.options.folder import PROGRAMS
 
 
-def folders(directory: Path) -> Iterator[Path]:
+def folders(tree: Tree) -> Iterator[Tree]:
     """Yield a directory, and the local ones that its kustomization names, for example an enabled component, each once.
 
     A directory is refused of which a program would read more kustomizations than our own build reads files.
     """
-    ahead: list[tuple[Path, tuple[str, ...]]] = [(directory, ())]
-    budget = Budget(directory, "name each directory once")
+    ahead: list[tuple[Path, tuple[str, ...]]] = [(tree.root_dir, ())]
+    budget = Budget(tree.root_dir, "name each directory once")
     named: dict[str, list[Path]] = {}
     while ahead:
         folder, above = ahead.pop()
         real = os.path.realpath(folder)
         budget.spend(b"")
         if real not in named:
-            named[real] = list(_named(folder, budget))
-            yield folder
+            named[real] = list(_named(opened := tree.at(folder), budget))
+            yield opened
         chain = (*above, real)
         ahead += [(path, chain) for path in reversed(named[real]) if os.path.realpath(path) not in chain]
 
 
-def _named(folder: Path, budget: Budget) -> Iterator[Path]:
+def _named(tree: Tree, budget: Budget) -> Iterator[Path]:
     """Yield the directories that a kustomization names, as often as it names them."""
-    for name in kustomization.on_disk(folder)[:1]:
-        file = folder / name
-        for document in parse_file(budget.spend(regular.read(file, limit=MAX_BYTES)), str(file))[:1]:
+    for name in kustomization.names(tree.has_file)[:1]:
+        for document in parse_file(budget.spend(tree.read(name)), tree.prefix + name)[:1]:
             for text in kustomization.referred(document.root, kustomization.BUILT):
-                path = folder / text
+                path = tree.root_dir / text
                 if not text or text.startswith("/") or "\0" in text:
                     continue
                 if regular.is_folder(path):

@@ -10,10 +10,10 @@ from pathlib import Path
 
 from packyard.core.bundle import address, archive, shipped
 from packyard.core.bundle.archive import LIMITS, Member
-from packyard.core.errors import InputError, PackyardError, Problem, UnavailableError, every
+from packyard.core.errors import InputError, PackyardError, Problem, UnavailableError, every, refuse
 from packyard.core.files import paths
+from packyard.core.files.tree import Tree
 from packyard.using.options.folder import use_cases
-from packyard.using.options.options import package_of
 from packyard.using.render import directories
 from packyard.using.render.render import render
 from packyard.using.setters.krmfile import KRMFILE
@@ -57,9 +57,8 @@ def with_values(directory: Path, values: Values, command: str = "", *, enabling:
     if not values and not enabling:
         yield directory
         return
-    if lost := shipped.lost(directory, KRMFILE):
-        raise InputError(lost)
-    package = package_of(directory)
+    refuse(shipped.lost([directory], KRMFILE))
+    package = paths.package_of(directory)
     tops = sorted({package, *_elsewhere(directory, package)})  # each before what is in it
     root = os.path.commonpath(tops)
     with tempfile.TemporaryDirectory(prefix="packyard-") as folder:
@@ -79,8 +78,7 @@ def with_values(directory: Path, values: Values, command: str = "", *, enabling:
             set_values(copy, values, options=enabling, recursive=True, command=command)
             yield copy
         except PackyardError as error:
-            shown = os.path.normpath(directory / os.path.relpath(root, os.path.realpath(directory)))
-            names = (str(copy), str(directory)), (str(copied), shown)
+            names = (str(copy), str(directory)), (str(copied), paths.seen(directory, root))
             raise error.mapped(lambda problem: problem.renamed(*names[0]).renamed(*names[1])) from error
 
 
@@ -90,8 +88,8 @@ def _elsewhere(directory: Path, package: str) -> Iterator[str]:
         return  # which has all that it is built from
     for use_case in use_cases(directory):
         with suppress(PackyardError):  # the build says so
-            for folder in directories.folders(Path(use_case)):
-                if not paths.is_inside(real := os.path.realpath(folder), package):
+            for folder in directories.folders(Tree(Path(use_case))):
+                if not paths.is_inside(real := os.path.realpath(folder.root_dir), package):
                     yield real
 
 

@@ -7,7 +7,6 @@ from pathlib import Path
 
 from packyard.core.errors import InputError, Problem, UnavailableError
 from packyard.core.work import process
-from packyard.using.render import directories
 
 _MOST = 256 * 1024 * 1024  # bytes that a program may print
 #: Program and verb, the preferred first.
@@ -30,10 +29,9 @@ class Program:
     def build(self, directory: Path) -> bytes:
         """Build a directory and return the YAML that the program prints.
 
-        Raises `InputError` with the program's words where it refuses, or before it is started where it would read too
-        much, `UnavailableError` where it does not run or does not end.
+        Raises `InputError` with the program's words where it refuses, `UnavailableError` where it does not run or does
+        not end. How much it reads `directories.folders` says before.
         """
-        list(directories.folders(directory))
         command = [str(self.file.absolute()), self.verb, str(directory.absolute())]
         try:
             with tempfile.TemporaryDirectory(prefix="packyard-") as empty:
@@ -53,8 +51,5 @@ class Program:
 
 def find(path: str) -> Program | None:
     """Return the first program that builds, from folders joined as in the variable PATH; None where there is none."""
-    for name, verb in _KNOWN:
-        file = shutil.which(name, path=path)
-        if file:
-            return Program(Path(file), verb)
-    return None
+    files = ((shutil.which(name, path=path), verb) for name, verb in _KNOWN)
+    return next((Program(Path(file), verb) for file, verb in files if file), None)

@@ -9,15 +9,16 @@ from shlex import quote
 
 from packyard.core.bundle import address, shipped
 from packyard.core.errors import BeyondError, InputError, Problem, refuse
-from packyard.core.files import regular
+from packyard.core.files.tree import Tree
 from packyard.core.kubernetes import kustomization
-from packyard.core.yaml.document import source_of, unmerged
+from packyard.core.yaml.document import unmerged
 from packyard.using.kustomize import builtin
 from packyard.using.options.option_setters import OptionSetters, read_enabled
 from packyard.using.render import directories, programs
 from packyard.using.setters.check import is_refused
 from packyard.using.setters.definition import Setter
 from packyard.using.setters.krmfile import KRMFILE, Krmfile
+from packyard.using.setters.packages import own_krmfile
 from packyard.using.setters.refusal import explain
 from packyard.using.setters.rules import rule
 
@@ -29,17 +30,18 @@ _MOST_READ = 1 << 20  # bytes of a file that is looked at for markers: a ConfigM
 class Inputs:
     """What can be set in a directory: the Krmfiles of it and of those that it builds on, and its enabled options."""
 
-    directory: Path
+    tree: Tree
     krmfiles: Sequence[Krmfile]
     options: Sequence[OptionSetters]
 
     @classmethod
     def read(cls, directory: Path) -> "Inputs":
         """Read each Krmfile once; files that a merge left undecided are refused, in whatever language they are."""
-        folders = list(directories.folders(directory))
-        refuse(lost for folder in folders if (lost := shipped.lost(folder, KRMFILE)))
-        refuse(_unmerged(folders))
-        return cls(directory, _krmfiles(folders), read_enabled(directory))
+        tree = Tree(directory)
+        folders = list(directories.folders(tree))
+        refuse(shipped.lost([folder.root_dir for folder in folders], KRMFILE))
+        refuse(problem for folder in folders for problem in _unmerged(folder))
+        return cls(tree, [*filter(None, map(own_krmfile, folders))], read_enabled(tree))
 
     @property
     def setters(self) -> list[Setter]:
@@ -66,7 +68,10 @@ class Inputs:
         ]
         for krmfile in self.krmfiles:
             problems += [*krmfile.misnamed(), *rule.find_broken(krmfile.root, krmfile.definitions.setters)]
-        refuse([*problems, *_broken_of(self.options)])
+        for option in self.options:
+            if option.krmfile:
+                problems += rule.find_broken(option.krmfile.root, option.krmfile.definitions.setters, option.setters)
+        refuse(problems)
 
     @property
     def _every(self) -> list[Setter]:
@@ -77,10 +82,10 @@ class Inputs:
 
     def _settable_in(self, setter: Setter) -> str:
         """Return the directory that `packyard set` takes for a setter: this one, or one that it builds on."""
-        return str(self.directory if self._is_here(setter) else Path(setter.file).parent)
+        return str(self.tree.root_dir if self._is_here(setter) else Path(setter.file).parent)
 
     def _is_here(self, setter: Setter) -> bool:
-        return setter.file == str(self.directory / KRMFILE) or any(setter.name in item.setters for item in self.options)
+        return setter.file == self.tree.prefix + KRMFILE or any(setter.name in item.setters for item in self.options)
 
 
 def render(directory: Path, *, path: str, inputs: Inputs | None = None, command: str = "") -> bytes:
@@ -93,44 +98,26 @@ def render(directory: Path, *, path: str, inputs: Inputs | None = None, command:
     Raises `InputError` naming every required setter that is still unset, every value that was set and that its
     definition refuses, and every rule between setters that is broken, before anything is built.
     """
-    (inputs or Inputs.read(directory)).check(command)
-    return build(directory, path=path)
-
-
-def build(directory: Path, *, path: str) -> bytes:
-    """Build a directory as `render` does, whatever is still to be set."""
+    inputs = inputs or Inputs.read(directory)
+    inputs.check(command)
     program = programs.find(path)
     if program is None:
-        return builtin.build(directory)
+        return builtin.build(directory, inputs.tree)
     try:
         return program.build(directory)
-    except InputError as error:
-        if "yaml: " in str(error):
-            with suppress(BeyondError):
-                builtin.build(directory)  # which names the file and the line
+    except InputError:
+        with suppress(BeyondError):
+            builtin.build(directory, inputs.tree)  # which names the file and the line
         raise
 
 
-def _broken_of(options: Sequence[OptionSetters]) -> Iterator[Problem]:
-    for option in options:
-        if option.krmfile and option.setters:
-            krmfile = option.krmfile
-            yield from rule.find_broken(krmfile.root, krmfile.definitions.setters, option.setters)
-
-
-def _krmfiles(folders: Sequence[Path]) -> list[Krmfile]:
-    files = [folder / KRMFILE for folder in folders]
-    return [Krmfile(source_of(regular.read(file), str(file))) for file in files if regular.is_file(file)]
-
-
-def _unmerged(folders: Sequence[Path]) -> Iterator[Problem]:
+def _unmerged(tree: Tree) -> Iterator[Problem]:
     """Yield the files with markers; one that may not be read is left to kustomize, which may not need it."""
-    for folder in filter(regular.is_folder, folders):
-        for file in sorted(folder.iterdir()):
-            is_read = file.name not in _PARSED and regular.is_file(file) and os.access(file, os.R_OK)
-            if is_read and file.stat().st_size <= _MOST_READ:
-                text = regular.read(file, limit=_MOST_READ).decode("utf-8", "replace")
-                if problem := unmerged(str(file), text):
+    for file in sorted(tree.root_dir.iterdir()) if tree.root_dir.is_dir() else ():
+        is_read = file.name not in _PARSED and tree.has_file(file.name) and os.access(file, os.R_OK)
+        if is_read and file.stat().st_size <= _MOST_READ:
+            with suppress(InputError):  # a link out of the package, which no build follows
+                if problem := unmerged(str(file), tree.read(file.name).decode("utf-8", "replace")):
                     yield problem
 
 

@@ -32,11 +32,8 @@ def is_number(value: object) -> TypeGuard[int | float]:
     return isinstance(value, int) or (isinstance(value, float) and math.isfinite(value))
 
 
-def _is_count(value: object) -> bool:
-    return isinstance(value, int) and not isinstance(value, bool)
-
-
-_NUMBER, _COUNT = ("a number", is_number), ("a whole number", _is_count)
+_NUMBER = ("a number", is_number)
+_COUNT = ("a whole number", lambda value: isinstance(value, int) and not isinstance(value, bool))
 _FLAG = ("true or false", lambda value: isinstance(value, bool))
 _TEXT = ("a text", lambda value: isinstance(value, str))
 #: The type of each keyword in words, and its test.

@@ -69,10 +69,9 @@ def parse_ref(ref: str) -> DefinitionRef | None:
 
 def parse_key(key: str) -> DefinitionRef | None:
     """Read what a definition is called in its Krmfile, ``io.k8s.cli.setters.NAME``."""
-    if key.startswith(SETTER_PREFIX):
-        return DefinitionRef("setter", key.removeprefix(SETTER_PREFIX))
-    if key.startswith(SUBSTITUTION_PREFIX):
-        return DefinitionRef("substitution", key.removeprefix(SUBSTITUTION_PREFIX))
+    for kind, prefix in (("setter", SETTER_PREFIX), ("substitution", SUBSTITUTION_PREFIX)):
+        if key.startswith(prefix):
+            return DefinitionRef(kind, key.removeprefix(prefix))
     return None
 
 

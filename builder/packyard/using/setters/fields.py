@@ -16,7 +16,7 @@ import re
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import NamedTuple
 
-from packyard.core.errors import Problem
+from packyard.core.errors import InputError, Problem
 from packyard.core.kubernetes.fieldtypes import Step, field_type
 from packyard.core.yaml import items
 from packyard.core.yaml.compare import Planned, PlannedNode
@@ -174,6 +174,34 @@ def _wanted(document: Document, bound: Binding, old: Scalar, definition: Setter 
 def type_at(root: Node | None, path: tuple[Step, ...]) -> str | None:
     """Return the type that Kubernetes gives a field of an object."""
     return field_type(root.text("apiVersion"), root.text("kind"), path) if root else None
+
+
+def overwritten(changes: Iterable[FieldChange], definitions: Definitions) -> Iterator[FieldChange]:
+    """Yield the fields edited by hand that a set of their setters overwrites, by the definitions of before.
+
+    Such a field says ``replicas: 5 # {"$openapi":"WORKERS"}`` while WORKERS is 2.
+    """
+    for change in changes:
+        definition = definitions.setters.get(change.name) or definitions.substitutions.get(change.name)
+        if definition and change.old != change.new and is_edited(change.old, definition, definitions):
+            yield change
+
+
+def is_edited(text: str, definition: Setter | Substitution, definitions: Definitions) -> bool:
+    """Say whether a field has another text than a set wrote; that of a setter which is still to be set may be any."""
+    value = expected(definition, definitions)
+    is_open = any(definitions.setters[name].must_be_set for name in definitions.setters_of(definition))
+    return isinstance(value, str) and text != value and not is_open
+
+
+def expected(definition: Setter | Substitution, definitions: Definitions) -> str | list[str] | None:
+    """Return the value that a set to the current value writes; None where the definition is broken."""
+    if isinstance(definition, Setter):
+        return list(definition.values or ()) if definition.is_list or definition.values else definition.text
+    try:
+        return definitions.expand(definition)
+    except InputError:
+        return None
 
 
 def _find(node: Node, path: tuple[Step, ...], flow: bool) -> Iterator[Binding]:

@@ -17,7 +17,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from packyard.core.errors import InputError, Problem, refuse
 from packyard.core.work.memo import Memo
 from packyard.core.yaml.content import Text, Tree, double, in_brackets
-from packyard.core.yaml.document import check_keys, mappings, parse_text
+from packyard.core.yaml.document import check_keys, mappings, parse_text, scalars
 from packyard.core.yaml.edit import Edit, Reading
 from packyard.core.yaml.node import Collection, Entry, MappingNode, Node, Scalar, SequenceNode, Source
 from packyard.core.yaml.proof import apply_to_file
@@ -153,11 +153,12 @@ def _bodies(
 def _parse_setter(name: str, definition: MappingNode, body: MappingNode, entry: Entry) -> Setter:
     enum = body.mapping("enumValues")
     listed = body.get("listValues")
+    texts = tuple(item.value for item in scalars(listed) if not is_null(item))  # null is none, as in kustomize
     schema = {member.name: to_value(member.value) for member in definition.entries if not member.name.startswith("x-")}
     return Setter(
         name=name,
         value=body.text("value"),
-        values=tuple(_texts(listed)) if isinstance(listed, SequenceNode) else None,
+        values=texts if isinstance(listed, SequenceNode) else None,
         type=definition.text("type"),
         description=(definition if definition.get("description") else body).text("description"),
         required=body.text("required") == "true",
@@ -176,8 +177,3 @@ def _parse_substitution(name: str, body: MappingNode, entry: Entry) -> Substitut
     markers = tuple((item.text("marker"), parse_ref(item.text("ref"))) for item in mappings(body.get("values")))
     line = entry.key.source.locate(entry.start)[0]
     return Substitution(name, body.text("pattern"), markers, entry.key.source.name, line)
-
-
-def _texts(sequence: SequenceNode) -> list[str]:
-    """Return the texts of a list's items; null is none, as in kustomize."""
-    return [item.value.value for item in sequence.items if isinstance(item.value, Scalar) and not is_null(item.value)]

@@ -11,8 +11,7 @@ from packyard.core.yaml.node import Scalar, SequenceNode
 from packyard.using.setters.change import read_kpt
 from packyard.using.setters.comment import is_marked
 from packyard.using.setters.definition import Definitions, Setter, Substitution, full_type
-from packyard.using.setters.fields import Binding, defined, path_text
-from packyard.using.setters.handedits import is_edited
+from packyard.using.setters.fields import Binding, defined, is_edited, path_text
 from packyard.using.setters.packages import PackageFiles, read_krmfile
 
 if TYPE_CHECKING:

@@ -16,8 +16,6 @@ from packyard.core.yaml.document import source_of
 from packyard.using.setters.krmfile import KRMFILE, Krmfile
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from packyard.using.setters.definition import Setter
 
 #: The name of kpt's file; one of its first format holds definitions as a Krmfile does.
@@ -61,12 +59,15 @@ def read_krmfile(package: PackageFiles) -> Krmfile:
     return Krmfile(source_of(package.krmfile, package.where + package.name))
 
 
-def own_setters(directory: "Path") -> "Mapping[str, Setter]":
+def own_setters(tree: Tree) -> "Mapping[str, Setter]":
     """Return the setters of a use case, by its Krmfile alone; none where it has none, or is gone."""
-    tree = Tree(directory)
-    if not (directory.is_dir() and tree.has(KRMFILE)):
-        return {}
-    return Krmfile(source_of(tree.read(KRMFILE), tree.prefix + KRMFILE)).definitions.setters
+    krmfile = own_krmfile(tree)
+    return krmfile.definitions.setters if krmfile else {}
+
+
+def own_krmfile(tree: Tree) -> Krmfile | None:
+    """Return the Krmfile of a folder; None where it has none, or is gone."""
+    return Krmfile(source_of(tree.read(KRMFILE), tree.prefix + KRMFILE)) if tree.has_file(KRMFILE) else None
 
 
 def find_packages(tree: Tree, *, recursive: bool, kpt: bool = False) -> list[str]:
@@ -80,11 +81,8 @@ def find_packages(tree: Tree, *, recursive: bool, kpt: bool = False) -> list[str
         raise InputError(Problem("is not a directory", file=str(tree.root_dir)))
     paths = _find(tree, (KRMFILE, KPTFILE) if kpt else (KRMFILE,), recursive=recursive)
     if not paths:
-        hint = (
-            "no directory below has one"
-            if recursive
-            else f"packyard cfg init {tree.root_dir} makes one, -R looks below"
-        )
+        made = f"packyard cfg init {tree.root_dir} makes one, -R looks below"
+        hint = "no directory below has one" if recursive else made
         raise InputError(Problem(f'unable to find "{KRMFILE}" in package "{tree.root_dir}"', hint=hint))
     return paths
 

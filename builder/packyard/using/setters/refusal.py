@@ -63,9 +63,10 @@ def _say(setter: Setter, texts: Sequence[str]) -> str:
         return f"{setter.name} needs a value: {describe(setter)}"
     values = [shown(text, quoted=True) for text in texts[:_MOST_ITEMS]] + ["…"] * (len(texts) > _MOST_ITEMS)
     takes = describe(setter)
-    large = any(map(_is_too_large, texts)) and "maximum" not in setter.schema
+    is_large = any(check.WHOLE.fullmatch(text) and len(text.lstrip("-")) >= _MOST_DIGITS for text in texts)
     form = " in decimal digits" if keywords == {"decimal"} else ""
-    form += f" of at most {_LARGEST}" if large and "integer" in check.types_of(setter.schema) else ""
+    is_open = "maximum" not in setter.schema and "integer" in check.types_of(setter.schema)
+    form += f" of at most {_LARGEST}" * (is_large and is_open)  # no field of Kubernetes can hold more
     return f"{setter.name} takes {takes}{form}, not {', '.join(values)}"
 
 
@@ -78,11 +79,6 @@ def _hint(setter: Setter, texts: Sequence[str], where: str, typed: str) -> str:
     if meant != list(texts) and not is_refused(setter, meant):
         return f"did you mean: {begin} {' '.join(f'{setter.name}={quote(text)}' for text in meant)}"
     return command(setter, where, typed)
-
-
-def _is_too_large(text: str) -> bool:
-    """Say whether a text is a whole number that no field of Kubernetes can hold."""
-    return check.WHOLE.fullmatch(text) is not None and len(text.lstrip("-")) >= _MOST_DIGITS
 
 
 def _whole_number(text: str) -> str:
@@ -159,7 +155,9 @@ def _describe(schema: Mapping[str, object]) -> str:
     choices = schema.get("enum")
     if isinstance(choices, list) and choices:
         listed = _one_of([str(choice).lower() if isinstance(choice, bool) else str(choice) for choice in choices])
-        unread = "string" not in check.types_of(schema) and any(map(_is_read_as_other, choices))
+        # A text such as "8", which no value equals where it is read as plain YAML.
+        others = [text for text in choices if isinstance(text, str) and not isinstance(scalar_value(text), str)]
+        unread = "string" not in check.types_of(schema) and bool(others)
         return listed + ", which needs 'type: string' in its definition" * unread
     size = _range(schema.get("minLength"), schema.get("maxLength"), "character")
     if pattern_words := patterns.words(schema):
@@ -167,11 +165,6 @@ def _describe(schema: Mapping[str, object]) -> str:
     words = " or ".join(_WORDS.get(kind, kind) for kind in check.types_of(schema)) or "a text"
     clauses = " and ".join(f"that {clause}" for clause in _clauses(schema))
     return " ".join(filter(None, [words, f"of {size}" if size else "", *_bounds(schema), clauses]))
-
-
-def _is_read_as_other(choice: object) -> bool:
-    """Say whether a choice is a text such as "8", which no value equals where it is read as plain YAML."""
-    return isinstance(choice, str) and not isinstance(scalar_value(choice), str)
 
 
 def _one_of(choices: Sequence[str]) -> str:

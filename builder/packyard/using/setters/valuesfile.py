@@ -80,11 +80,8 @@ def _flat(name: str, value: object) -> str:
 
 def write(values: Mapping[str, str | Sequence[str]]) -> str:
     """Return the text of a values file from which `parse` reads these values, a list where a setter sets lists."""
-    return "".join(f"{_lexeme(name)}: {_written(value)}\n" for name, value in values.items()) or "{}\n"
-
-
-def _written(value: str | Sequence[str]) -> str:
-    return _lexeme(value) if isinstance(value, str) else flow([*map(_lexeme, value)])
+    texts = {name: _lexeme(of) if isinstance(of, str) else flow([*map(_lexeme, of)]) for name, of in values.items()}
+    return "".join(f"{_lexeme(name)}: {text}\n" for name, text in texts.items()) or "{}\n"
 
 
 def _lexeme(text: str) -> str:

@@ -152,4 +152,4 @@ def _use_case(files: Files, path: str, root_dir: Path) -> Options | None:
     options = _options_above(files, path) if basename(path) in kustomization.NAMES and path in files else None
     if options is None:
         return None
-    return Options.of_file(root_dir / dirname(path), str(root_dir / options), str(root_dir), files[path], path)
+    return Options.of_file(root_dir / dirname(path), str(root_dir / options), files[path], path)

@@ -9,7 +9,7 @@ the files are merged by lines. What both sides changed is a conflict, which some
 the result is not to be used. Nothing is written.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -19,9 +19,13 @@ from packyard.core.bundle import manifest
 from packyard.core.bundle.manifest import Manifest
 from packyard.core.errors import InputError, Problem, on_one_line, shown
 from packyard.core.kubernetes import kustomization
+from packyard.core.yaml.document import parse_text, source_of, unmerged
+from packyard.using.setters.comment import is_marked
 from packyard.using.setters.definition import Setter
+from packyard.using.setters.fields import find
 from packyard.using.setters.krmfile import KRMFILE
-from packyard.using.upgrade import bindings, choices, onefile
+from packyard.using.setters.packages import PackageFiles, read_krmfile
+from packyard.using.upgrade import choices, onefile
 from packyard.using.upgrade.choices import Key
 from packyard.using.upgrade.difference import Files, kind_of, replacement
 
@@ -67,8 +71,9 @@ def merge(versions: Versions, decision: str = "") -> Merged:
 
     Raises `InputError` for a file of ours that has to be read and cannot.
     """
-    base, theirs, carried, gone = _carry(versions, decision)
-    removed = dict(_removed(versions))
+    moved = Manifest.parse(versions.theirs[manifest.FILE]).moved
+    base, theirs, carried, gone = _carry(versions, decision, moved)
+    removed = dict(_removed(versions, moved))
     conflicts = [*carried.conflicts, *removed.values()]
     result: dict[str, bytes | None] = {}
     for path in sorted({*base, *theirs} - {manifest.FILE}):
@@ -76,7 +81,7 @@ def merge(versions: Versions, decision: str = "") -> Merged:
         if any(path.startswith(f"{folder}/") for folder in removed):
             result[path] = theirs.get(path) if decision == "theirs" else ours
             continue
-        if decision == "ours" and ours and path in theirs and (names := bindings.named(path, ours, gone)):
+        if decision == "ours" and ours and path in theirs and (names := _named(path, ours, gone)):
             result[path] = ours
             message = f"the whole file stays yours: it names {', '.join(names)}, which {versions.new} does not have"
             conflicts.append(Problem(message, file=path, line=1))
@@ -85,9 +90,9 @@ def merge(versions: Versions, decision: str = "") -> Merged:
         hint = _other_name(path, versions) if clashes and path not in versions.theirs else ""
         conflicts += [clash._replace(hint=hint) for clash in clashes]
     result[manifest.FILE] = versions.theirs[manifest.FILE]
-    broken = bindings.broken({path: data for path, data in result.items() if data is not None})
+    broken = _broken({path: data for path, data in result.items() if data is not None})
     if broken:
-        sides = {**bindings.broken(versions.ours), **bindings.broken(versions.theirs)}
+        sides = {**_broken(versions.ours), **_broken(versions.theirs)}
         broken = {key: problem for key, problem in broken.items() if key not in sides}
     return replace(
         carried,
@@ -100,7 +105,7 @@ def merge(versions: Versions, decision: str = "") -> Merged:
     )
 
 
-def _carry(versions: Versions, decision: str) -> tuple[Files, Files, Merged, list[str]]:
+def _carry(versions: Versions, decision: str, moved: Mapping[str, str]) -> tuple[Files, Files, Merged, list[str]]:
     """Do what was set and enabled in ours to base and theirs; return them, and what was kept and is not taken.
 
     Last come the names of setters that ours has set and theirs does not have.
@@ -109,7 +114,6 @@ def _carry(versions: Versions, decision: str) -> tuple[Files, Files, Merged, lis
     theirs changed it.
     """
     before, after, target = map(choices.definitions, (versions.base, versions.ours, versions.theirs))
-    moved = Manifest.parse(versions.theirs[manifest.FILE]).moved
     values = choices.read_values(before, after, target)
     _, by_hand = choices.with_values(versions.base, values)
     values = {key: setter for key, setter in values.items() if key not in by_hand}
@@ -155,10 +159,9 @@ def _not_taken(setter: Setter, problem: Problem, moved: Mapping[str, str], new: 
     return setter.problem(f"{message} does not admit that: {problem.message}")
 
 
-def _removed(versions: Versions) -> Iterator[tuple[str, Problem]]:
+def _removed(versions: Versions, moved: Mapping[str, str]) -> Iterator[tuple[str, Problem]]:
     """Yield the use cases and options that theirs has no more, and in which ours changed something."""
     parts = (KRMFILE, *kustomization.NAMES)
-    moved = Manifest.parse(versions.theirs[manifest.FILE]).moved
     folders = {dirname(path) for path in versions.base if basename(path) in parts} - {""}
     for folder in sorted(folders):
         below = [path for path in versions.base if path.startswith(f"{folder}/")]
@@ -180,3 +183,36 @@ def _to_set(before: Files, result: Mapping[str, bytes | None]) -> Iterator[Key]:
                 for name, setter in present.items():
                     if setter.must_be_set and not (name in former and former[name].must_be_set):
                         yield dirname(path), name
+
+
+def _broken(files: Files) -> Mapping[tuple[str, str], Problem]:
+    """Return what is broken, or cannot be read, by its file and what it is; files that have markers are passed over."""
+    faults: list[Problem] = []
+    files = {path: data for path, data in files.items() if not unmerged("", data.decode("utf-8", "replace"))}
+    for path in files:
+        if basename(path) == KRMFILE:
+            try:
+                faults += _unbound(choices.package(files, dirname(path)))
+            except InputError as error:
+                faults += error.problems
+    return {(problem.file, problem.message): problem for problem in faults}
+
+
+def _unbound(package: PackageFiles) -> Iterator[Problem]:
+    krmfile = read_krmfile(package)
+    yield from krmfile.misnamed()
+    for substitution in krmfile.definitions.substitutions.values():
+        krmfile.definitions.expand(substitution)
+    for path, data in package.resources.items():
+        if is_marked(data):
+            for document in parse_text(source_of(data, package.where + path)):
+                for bound in find(document):
+                    if krmfile.definitions.resolve(bound.reference) is None:
+                        yield bound.node.problem(f"a comment names {bound.reference.name}, which nothing defines")
+
+
+def _named(path: str, data: bytes, names: Sequence[str]) -> list[str]:
+    """Return which of the setters the comments of a file name."""
+    documents = parse_text(source_of(data, path)) if path.endswith((".yaml", ".yml")) and is_marked(data, names) else ()
+    bound = {field.reference.name for document in documents for field in find(document)}
+    return [name for name in names if name in bound]

@@ -15,10 +15,10 @@ from packyard.core.bundle.bundle import Bundle
 from packyard.core.errors import PackyardError, Problem, suggest
 from packyard.core.errors import shown as in_quotes
 from packyard.core.files import regular
+from packyard.core.files.tree import Tree
+from packyard.core.kubernetes.lenient import Object, kind_of, name_of
 from packyard.core.yaml.node import Source
 from packyard.using.kustomize import objects
-from packyard.using.kustomize.builtin import Trial
-from packyard.using.kustomize.objects import Object
 from packyard.using.options.switch import switch
 from packyard.using.render.render import Inputs, render
 from packyard.using.setters import regexp, valuesfile
@@ -45,10 +45,10 @@ def unmet(test: PackageTest, bundle: Bundle, use_case: str, *, path: str, kinds:
     return [test.problem(fault, item.line) for item in test.expected for fault in _judge(item, rendered, kinds)]
 
 
-def _given(test: PackageTest, directory: Path, path: str) -> list[Object]:
+def _given(test: PackageTest, directory: Path, path: str) -> Sequence[Object]:
     """Return the objects of a use case with what a test gives it."""
     if test.options:
-        switch(directory, test.options, Trial)
+        switch(Tree(directory), test.options)
     values: dict[str, Sequence[str]] = {}
     if test.preset:
         file = shipped.preset(directory, test.preset)
@@ -78,23 +78,24 @@ def _otherwise(test: PackageTest, problems: Sequence[Problem]) -> list[Problem]:
 def _judge(expected: Expectation, rendered: Sequence[Object], kinds: Collection[str]) -> Iterator[str]:
     """Yield how objects do not meet an expectation."""
     pattern, is_there = expected.name or "*", expected.wanted is not False or expected.check != "exists"
-    chosen = [item for item in rendered if item.kind == expected.kind and fnmatchcase(item.name, pattern)]
+    called = [(kind_of(item)[1], name_of(item), item) for item in rendered]
+    chosen = [(name, item) for kind, name, item in called if kind == expected.kind and fnmatchcase(name, pattern)]
     if not chosen and is_there:
-        listing = ", ".join(sorted({f"{item.kind} {item.name}" for item in rendered}))
+        listing = ", ".join(sorted({f"{kind} {name}" for kind, name, _ in called}))
         named = " ".join(filter(None, (expected.kind, expected.name)))
         yield f"there is no {named}; there are {listing}"
     elif not chosen and expected.kind not in kinds and (hint := suggest(expected.kind, kinds)):
         yield f"there is no kind {expected.kind!r} ({hint})"
-    for item in chosen:
+    for name, item in chosen:
         if fault := _fault(expected, item):
-            yield f"{item.kind} {item.name}: {fault}"
+            yield f"{expected.kind} {name}: {fault}"
 
 
 def _fault(expected: Expectation, item: Object) -> str:
     """Say how an object does not meet an expectation."""
     is_wanted = expected.check != "exists" or expected.wanted
     try:
-        values = list(fieldpath.find(fieldpath.parse(expected.path) or (), item.root, expected.kind))
+        values = list(fieldpath.find(fieldpath.parse(expected.path) or (), item, expected.kind))
     except AbsentError as error:
         return str(error) if is_wanted else ""
     what = expected.path or "it"

@@ -21,10 +21,11 @@ from typing import Literal
 
 from packyard.core.bundle.bundle import Bundle
 from packyard.core.errors import InputError, PackyardError, Problem, UnavailableError
+from packyard.core.files.tree import Tree
 from packyard.core.kubernetes import schemas
+from packyard.core.kubernetes.lenient import kind_of, name_of
 from packyard.core.yaml.node import Source
 from packyard.using.kustomize import builtin, objects
-from packyard.using.kustomize.builtin import Trial
 from packyard.using.options.switch import states, switch
 from packyard.using.render import programs
 from packyard.using.render.render import Inputs, render
@@ -171,7 +172,7 @@ def _differences(directory: Path, manifests: bytes) -> list[str]:
     """Return the objects that packyard builds otherwise of a directory than a program did, or why it does not."""
     try:
         ours, theirs = (
-            {f"{item.kind}/{item.name}": item.root for item in objects.parse(Source("", text.decode()))}
+            {f"{kind_of(item)[1]}/{name_of(item)}": item for item in objects.parse(Source("", text.decode()))}
             for text in (builtin.build(directory), manifests)
         )
     except PackyardError as error:
@@ -205,17 +206,17 @@ def _tests(
 def _with_options(traced: Traced, below: Path, name: str, where: str, *, path: str) -> Verdict:
     """Render a use case with each option that fits it; what is required has its value by now."""
     directory = below / where
-    trial = Trial(directory)
-    fitting = [state.name for state in states(directory, trial) if state.fits and not state.is_enabled]
+    use_case = Tree(directory)
+    fitting = [state.name for state in states(use_case) if state.fits and not state.is_enabled]
     details = list[str]()
     for option in fitting:
         try:
-            switch(directory, [option], lambda _: trial)
+            switch(use_case, [option])
             faults = [*_without_example(traced, below, where).values()]
             if not faults:
                 own_tests.fill_in(directory, {})
                 faults = _differences(directory, render(directory, path=path))
-            switch(directory, [option], lambda _: trial, off=True)
+            switch(use_case, [option], off=True)
         except PackyardError as error:
             faults = [str(problem) for problem in error.problems]
         details += (f"with {option}: {fault}" for fault in faults)

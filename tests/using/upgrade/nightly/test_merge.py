@@ -185,7 +185,7 @@ def given(files: Files, values: Mapping[str, str], options: list[str]) -> dict[s
 def enabled(files: Files) -> Options:
     root = Path("/nowhere/p")
     path = f"{RUN}/kustomization.yaml"
-    return Options.of_file(root / RUN, str(root / OPTIONS), str(root), files[path], path)
+    return Options.of_file(root / RUN, str(root / OPTIONS), files[path], path)
 
 
 def setters(files: Files) -> Mapping[str, Setter]:

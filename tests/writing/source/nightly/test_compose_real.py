@@ -23,7 +23,7 @@ from catalogue.usecases import (
 )
 from packyard.core.yaml.node import Source
 from packyard.core.yaml.values import to_value
-from packyard.using.kustomize import objects, references
+from packyard.using.kustomize import builtin, objects
 from packyard.using.kustomize.accumulate import accumulate
 from packyard.using.kustomize.part import Part
 from packyard.using.setters.check import is_refused
@@ -54,9 +54,8 @@ def test_builds_what_its_kustomization_builds(
     base, *overlays = (parts.of(CATALOGUE, path) for path in use_case.parts)
     made = Part("", resources=(base,), components=tuple(overlays), patches=use_case.patches)
     built = accumulate(without_pods(made))
-    ours = [objects.parse(Source("", item.write().decode()))[0] for item in built]
-    hashed = [(item, item.name) for item, source in zip(ours, built, strict=True) if program.is_shared(source)]
-    references.add_hashes(ours, hashed, [spec for each in program.find(built) for spec in each.part.references])
+    written = [item.with_root(objects.read(Source("", item.write().decode()))[0]) for item in built]
+    ours = builtin.hashed(written, [spec for each in program.find(built) for spec in each.part.references])
     above = os.path.relpath(sources, tmp_path.resolve())
     patches = [
         {
@@ -68,7 +67,7 @@ def test_builds_what_its_kustomization_builds(
     listed = {"resources": [f"{above}/{base.folder}"], "components": [f"{above}/{each.folder}" for each in overlays]}
     (tmp_path / "kustomization.yaml").write_text(yaml.safe_dump({**listed, "patches": patches}))
     theirs = reading.built(kustomize5, tmp_path, "--load-restrictor", "LoadRestrictionsNone")
-    assert reading.in_order(item.root for item in ours) == theirs
+    assert reading.in_order(ours) == theirs
 
 
 def without_pods(part: Part) -> Part:

@@ -69,10 +69,8 @@ def apply(
                 settings.append(Setting(path, field.pattern, field.node, field.node.value, text, text, edits))
             else:
                 settings.append(_list(field, field.node, new_values))
-                items_gone = (
-                    child.value for edit in settings[-1].edits for child in edit.gone if isinstance(child, Item)
-                )
-                removed |= {id(below) for node in (items_gone if keep_types else [field.node]) for below in walk(node)}
+                gone = (child.value for edit in settings[-1].edits for child in edit.gone if isinstance(child, Item))
+                removed |= {id(below) for node in (gone if keep_types else [field.node]) for below in walk(node)}
         except InputError as error:
             problems += (field.node.problem(item.message, item.hint) for item in error.problems)  # in kpt's own words
     refuse(problems)
@@ -126,9 +124,7 @@ def parse_list(text: str) -> SequenceNode | None:
         raise InputError(Problem(message, hint="a list is written [a, b]"))
     root = expanded(roots[0])
     if any(isinstance(node, Scalar | Collection) and node.anchor for node in walk(root)):
-        return parse_list(
-            flow_text(root, plain=True)
-        )  # without anchors, which could be some of the file that it comes into
+        return parse_list(flow_text(root, plain=True))  # an anchor could be one of the file that it comes into
     return root if root.items else None
 
 

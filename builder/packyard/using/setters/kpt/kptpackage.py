@@ -122,11 +122,10 @@ class KptPackage:
                 changes.append(_change(setting, new_values))
                 for name in new_values.keys() & set(setting.pattern.names):
                     counts[name] += 1
-        files = {path: self._applied(path, file_plans) for path, file_plans in planned.items()}
+        applied_files = ((path, self._applied(path, file_plans)) for path, file_plans in planned.items())
+        files = {path: data for path, data in applied_files if data is not None}
         definitions = Definitions({name: setters[name][0]._replace(value=text) for name, text in new_values.items()})
-        return Plan(
-            tuple(changes), {path: data for path, data in files.items() if data is not None}, counts, definitions
-        )
+        return Plan(tuple(changes), files, counts, definitions)
 
     def _parse(self, path: str) -> list[Document]:
         if path not in self._documents:
