@@ -81,7 +81,7 @@ def test_what_is_required_is_asked_for_on_the_command_line(here: Path) -> None:
     krmfile = FILES["run/nfs/Krmfile"].replace('value: ""', 'value: ""\n          required: true')
     release(here, "2.0", {**FILES, "run/nfs/Krmfile": krmfile})
     said = refused("render", "p/nfs", "--built-in", "-f", "values.yaml")
-    assert "p/nfs/Krmfile:" in said
+    assert "error: p/nfs: OLD is not set (" in said
     assert "packyard render p/nfs --built-in --values=values.yaml OLD=VALUE" in said
 
 

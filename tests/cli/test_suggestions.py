@@ -199,7 +199,7 @@ def test_a_use_case_without_the_krmfile_of_its_package_is_told_where_others_are_
     process = packyard("set", "-R", "tiny-k8s", "PVC_NAME=disk", cwd=tmp_path)
     assert process.returncode == 0
     assert f"warning: tiny-k8s/{optioned.SINGLE}: has no Krmfile and is passed over (its package" in process.stderr
-    assert f"{optioned.MULTI}: PVC_NAME is disk" in process.stdout
+    assert "tiny-k8s/multi-node: PVC_NAME is disk" in process.stdout
 
 
 def test_an_empty_folder_is_told_without_the_words_of_kustomize(tmp_path: Path) -> None:

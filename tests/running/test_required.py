@@ -6,7 +6,6 @@ from pathlib import Path
 import pytest
 
 import tiny
-from packyard.core.bundle import shipped
 from packyard.running import doctor
 from packyard.running.doctor.facts import Facts
 from packyard.running.runs.rendering import Rendered
@@ -70,8 +69,8 @@ def test_packyard_json_and_the_readme_say_it(use_case: Path) -> None:
     ]
     assert said["useCases"]["uses/one"]["requires"] == ["Kubernetes 1.31", "Secret hf-token"]
     assert "CustomResourceDefinition rayjobs.ray.io" in said["useCases"]["uses/ray"]["requires"]
-    assert [each.operator for each in shipped.required(use_case)] == ["", "", "KubeRay"]
-    assert [each.operator for each in shipped.required(use_case.with_name("one"))] == ["", ""]
+    assert [each.operator for each in Rendered.of(use_case, {}, path="").required] == ["", "", "KubeRay"]
+    assert [each.operator for each in Rendered.of(use_case.with_name("one"), {}, path="").required] == ["", ""]
     readme = (use_case.parents[1] / "README.md").read_text()
     assert "- Kubernetes 1.31 or later.\n" in readme
     assert "- [KubeRay](https://ray.example/kubernetes) 1.2 or later:\n  `helm install kuberay`\n" in readme
@@ -91,7 +90,7 @@ def test_the_doctor_judges_what_authors_require(image: str, wrong: dict[str, str
         },
         groups={"ray.io": ["v1"]},
     )
-    found = doctor.judge([job], known, shipped.required(use_case))
+    found = doctor.judge([job], known, Rendered.of(use_case, {}, path="").required)
     about = ("Kube", "Secret", "RayJob")
     judged = {each.about: each.message for each in found if each.about.startswith(about)}
     assert {name: said for name, said in judged.items() if said} == wrong

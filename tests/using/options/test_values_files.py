@@ -50,8 +50,8 @@ def values(mlops: Path, directory: str) -> dict[str, str]:
 
 def test_gives_a_use_case_options_and_their_values(mlops: Path) -> None:
     out, err = apply(mlops, "multi-node/claim", "--keep")
-    assert "multi-node/claim/kustomization.yaml: enabled queue, spread\n" in out
-    assert "options: QUEUE_NAME default → team-a (1 field)\n" in out
+    assert "multi-node/claim: enabled queue, spread\n" in out
+    assert "\nQUEUE_NAME default → team-a (1 field)\n" in out
     assert "no use case here has: NFS_SERVER\n" in err
     assert values(mlops, "multi-node/claim") == {
         "IMAGE": "example.com/train:1",

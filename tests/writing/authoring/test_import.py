@@ -76,7 +76,7 @@ def test_a_package_of_kpt_keeps_its_setters_and_names_what_it_loses(here: Path, 
     assert after == objects(text)
     assert cases(said, "functions of the pipeline") == ["Kptfile: mutators: gcr.io/kpt-fn/set-labels:v0.1"]
     (other,) = cases(said, "setting them changed more than a value")
-    assert other == "below/conf.yaml:6: data.other: IMAGE yields 'nginx:1.25', not 'nginx:1.9'"
+    assert other == "below/conf.yaml:6: data.other: ${image}:${tag} yields 'nginx:1.25', not 'nginx:1.9'"
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ from packyard.writing.checks import exception
 from packyard.writing.checks.explanation import table
 from packyard.writing.checks.finding import Finding
 from packyard.writing.checks.lint import find, in_order
-from packyard.writing.checks.parsed import parse
+from packyard.writing.checks.subject import parse
 
 
 def package(files: Mapping[str, str], krmfile: str = "kind: Krmfile\n") -> PackageFiles:

@@ -96,7 +96,8 @@ def _tell_values(directory: Path, option: OptionSetters) -> None:
 
 def _tell_secrets(directory: Path, option: str) -> None:
     """Say which Secrets an option has to have, and how they are made."""
-    for required in shipped.required(directory, [option])[len(shipped.required(directory)) :]:
+    package = shipped.package_of(directory)
+    for required in package[1].options.get(option, ()) if package else ():
         if required.secret:
             literals = "".join(f" --from-literal={quote(key)}=VALUE" for key in required.keys)
             output.note(f"{option} needs a Secret: kubectl create secret generic {required.secret}{literals}")

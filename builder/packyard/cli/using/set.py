@@ -34,6 +34,7 @@ from packyard.using.options.folder import OPTIONS, has_options
 from packyard.using.setting import Change, Outcome, set_values
 
 if TYPE_CHECKING:
+    from packyard.core.bundle.shipped import Packages
     from packyard.using.setters.definition import Setter
 
 _PAGE = page(sys.modules[__name__])
@@ -62,8 +63,9 @@ def main(words: Sequence[str]) -> None:
 
         unified_diff.diffs(outcome.root_dir, outcome.files)
     else:
+        packages: Packages = {}
         for change in outcome.changes:
-            _tell(change, _where(change, parsed) if len(outcome.changes) > 1 else "")
+            _tell(change, _where(change, parsed, packages) if len(outcome.changes) > 1 else "")
     if parsed.switches["recurse-subpackages"]:
         _tell_idle(here, directory, outcome.changes)
     else:
@@ -177,23 +179,19 @@ def _usage(directory: Path, message: str, words: str = "NAME=VALUE") -> UsageErr
     return UsageError(f"packyard set: {message}; type packyard set {_typed(directory)} {words}")
 
 
-def _address(directory: str) -> str:
-    from packyard.core.bundle import address  # for who changes several places
-
-    return address.shown(Path(directory))
-
-
 def _typed(directory: Path) -> str:
     from packyard.core.bundle import address  # for who has to type something else
 
     return address.typed(directory)
 
 
-def _where(change: Change, parsed: Flags) -> str:
+def _where(change: Change, parsed: Flags, packages: Packages) -> str:
     """Return the place that several changes begin with; one use case has the options that follow it."""
     if Path(change.place).name == OPTIONS and not parsed.switches["recurse-subpackages"]:
         return ""
-    return f"{_address(change.place)}: "
+    from packyard.core.bundle import address  # for who changes several places
+
+    return f"{address.shown(Path(change.place), packages)}: "
 
 
 def _tell(change: Change, where: str) -> None:

@@ -60,9 +60,9 @@ def _above(known: Sequence[str]) -> str:
     return common and f"{common}/"
 
 
-def of(directory: Path) -> str:
+def of(directory: Path, packages: shipped.Packages | None = None) -> str:
     """Return the address of a use case, as the user named its package; another directory is its path."""
-    own, known = _own(directory)
+    own, known = _own(directory, packages)
     words = str(directory)
     if own not in known or not f"/{words}".endswith(f"/{own}"):  # from inside, what was typed is the shorter address
         return words
@@ -70,17 +70,18 @@ def of(directory: Path) -> str:
     return f"{top}{shortened(known)[own]}" if len(known) > 1 else top.rstrip("/") or words
 
 
-def shown(directory: Path) -> str:
+def shown(directory: Path, packages: shipped.Packages | None = None) -> str:
     """Return how people read of a folder: a use case by its address, another one without what is above all of them."""
-    own, known = _own(directory)
-    words = of(directory)
+    packages = {} if packages is None else packages
+    own, known = _own(directory, packages)
+    words = of(directory, packages)
     return words.removesuffix(own) + own.removeprefix(_above(known)) if words.endswith(f"/{own}") else words
 
 
-def _own(directory: Path) -> tuple[str, Sequence[str]]:
+def _own(directory: Path, packages: shipped.Packages | None) -> tuple[str, Sequence[str]]:
     """Return the path of a folder in its package, and the use cases of that; nothing of one that is in no package."""
     try:
-        root, manifest = shipped.package_of(directory) or ("", None)
+        root, manifest = shipped.package_of(directory, packages) or ("", None)
     except PackyardError:  # its packyard.json is damaged, which others say
         manifest = None
     return (os.path.relpath(os.path.realpath(directory), root), manifest.deployed()) if manifest else ("", ())

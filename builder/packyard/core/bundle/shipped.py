@@ -11,9 +11,13 @@ from pathlib import Path
 
 from packyard.core.bundle import manifest
 from packyard.core.bundle.manifest import Manifest, ShippedUseCase, ShippedValue
-from packyard.core.bundle.required import Required
 from packyard.core.errors import InputError, IntegrityError, Problem, suggest
 from packyard.core.files import paths, regular
+
+Package = tuple[str, Manifest]
+"""The real root of a built package, and its packyard.json."""
+Packages = dict[str, Package | None]
+"""Packages by the roots of directories; None where these belong to none."""
 
 #: The folder of a package's values files.
 PRESETS = "presets"
@@ -33,12 +37,6 @@ def description(directory: Path) -> str:
     return ""
 
 
-def required(directory: Path, options: Iterable[str] = ()) -> tuple[Required, ...]:
-    """Return what the authors of a directory's package say that a cluster must have for it, and for its options."""
-    package = package_of(directory)
-    return package[1].required_of(os.path.relpath(os.path.realpath(directory), package[0]), options) if package else ()
-
-
 def _use_case(directory: Path) -> ShippedUseCase | None:
     if (package := package_of(directory)) is None:
         return None
@@ -46,27 +44,24 @@ def _use_case(directory: Path) -> ShippedUseCase | None:
     return described.use_cases.get(os.path.relpath(os.path.realpath(directory), root))
 
 
-def package_of(directory: Path) -> tuple[str, Manifest] | None:
-    """Return the real root of the built package that a directory belongs to, and its packyard.json."""
-    root = paths.root_of(directory)
-    file = Path(root, manifest.FILE)
-    if not regular.is_file(file):
-        return None
-    try:
-        return root, Manifest.parse(regular.read(file, limit=manifest.LIMIT))
-    except IntegrityError as error:
-        raise error.mapped(lambda problem: problem._replace(file=os.path.relpath(file))) from error
+def package_of(directory: Path, known: Packages | None = None) -> Package | None:
+    """Return the package that a directory belongs to; ``known`` are those that were read, and gets those that are."""
+    root, packages = paths.root_of(directory), {} if known is None else known
+    if root not in packages:
+        file = Path(root, manifest.FILE)
+        try:
+            data = regular.read(file, limit=manifest.LIMIT) if regular.is_file(file) else None
+            packages[root] = None if data is None else (root, Manifest.parse(data))
+        except IntegrityError as error:
+            raise error.mapped(lambda problem: problem._replace(file=os.path.relpath(file))) from error
+    return packages[root]
 
 
 def lost(directories: Iterable[Path], name: str) -> Iterator[Problem]:
     """Yield what to do about a file that the package of directories shipped in them, where it is gone."""
-    packages: dict[str, tuple[str, Manifest] | None] = {}
-    for directory in directories:
-        if os.path.lexists(directory / name):
-            continue
-        if (root := paths.root_of(directory)) not in packages:
-            packages[root] = package_of(directory)
-        described = package[1] if (package := packages[root]) else None
+    known: Packages = {}
+    for directory in (directory for directory in directories if not os.path.lexists(directory / name)):
+        root, described = package_of(directory, known) or ("", None)
         if described and os.path.relpath(os.path.realpath(directory / name), root) in described.files:
             brings = f"packyard get {described.name}@{described.version} --to FOLDER"
             hint = f"its package ships one: {brings}, and copy it from there"

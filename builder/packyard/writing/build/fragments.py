@@ -12,16 +12,16 @@ from packyard.writing.build.draft import README, Draft
 from packyard.writing.checks import documents
 from packyard.writing.checks.documents import Folder
 from packyard.writing.checks.finding import Finding
-from packyard.writing.checks.parsed import Parsed
+from packyard.writing.checks.subject import Subject
 from packyard.writing.source.package import Package
 from packyard.writing.source.workspace import Workspace, is_own
 
 
-def check(here: Workspace, package: Package, draft: Draft, parsed: Sequence[Parsed]) -> Iterator[Finding]:
+def check(here: Workspace, package: Package, draft: Draft, subjects: Sequence[Subject]) -> Iterator[Finding]:
     """Find what is wrong with the README of a package."""
     name = draft.manifest.name
     files = [*(member.path for member in draft.members), "packyard.json"]
-    by_folder = {item.where.removeprefix(f"{name}/").rstrip("/"): item for item in parsed}
+    by_folder = {item.where.removeprefix(f"{name}/").rstrip("/"): item for item in subjects}
     setters = {path: item.definitions.setters for path, item in by_folder.items() if item.definitions.setters}
     lines = dict(enumerate(draft.readme.decode().splitlines(), 1))
     written = {line: (path, number) for path, text in readme.find(here, package) if is_own(path)

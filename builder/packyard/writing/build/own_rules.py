@@ -31,7 +31,7 @@ from packyard.writing.checks import rows
 from packyard.writing.checks.applied_objects import Applied
 from packyard.writing.checks.explanation import OWN, Rule, rule
 from packyard.writing.checks.finding import Finding
-from packyard.writing.checks.parsed import parse
+from packyard.writing.checks.subject import parse
 from packyard.writing.source import crds
 from packyard.writing.source.workspace import Workspace
 

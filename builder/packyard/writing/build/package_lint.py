@@ -22,7 +22,7 @@ from packyard.writing.build.own_rules import judges_of
 from packyard.writing.checks import exception, kubernetes_schema, with_option
 from packyard.writing.checks.finding import REMOVE, Finding, finding
 from packyard.writing.checks.lint import find
-from packyard.writing.checks.parsed import Parsed, parse
+from packyard.writing.checks.subject import Subject, parse
 from packyard.writing.checks.with_option import Option
 from packyard.writing.source import parts, trials
 from packyard.writing.source.compose import ComposedPackage
@@ -79,9 +79,9 @@ def lint_unused(here: Workspace) -> Linted:
 
 
 def _package(here: Workspace, draft: Draft, composed: ComposedPackage) -> Linted:
-    parsed, findings = _judged(here, composed)
-    findings += silence.check(here, composed, parsed, draft.inputs)
-    findings += fragments.check(here, composed.package, draft, parsed)
+    subjects, findings = _judged(here, composed)
+    findings += silence.check(here, composed, subjects, draft.inputs)
+    findings += fragments.check(here, composed.package, draft, subjects)
     return Linted(
         draft.manifest.name,
         list(_to_sources(here, composed, findings)),
@@ -89,7 +89,7 @@ def _package(here: Workspace, draft: Draft, composed: ComposedPackage) -> Linted
         [option.name for option in composed.options.all],
         composed.idle,
         tuple(draft.inputs),
-        sorted({text for item in parsed for text in kubernetes_schema.unchecked(item, judges_of(here))}),
+        sorted({text for item in subjects for text in kubernetes_schema.unchecked(item, judges_of(here))}),
     )
 
 
@@ -109,12 +109,12 @@ def _tried(here: Workspace, paths: Sequence[str], inputs: Iterable[str] = ()) ->
     return Linted(here.name, placed, len(tried), sorted(options), reaching, inputs)
 
 
-def _judged(here: Workspace, composed: ComposedPackage) -> tuple[list[Parsed], list[Finding]]:
-    """Return the directories of a package parsed, and what is wrong with each, alone and with each option."""
+def _judged(here: Workspace, composed: ComposedPackage) -> tuple[list[Subject], list[Finding]]:
+    """Return the directories of a package as subjects, and what is wrong with each, alone and with each option."""
     judges = judges_of(here)
     pairs = [(files, parse(files)) for files in _directories(here, composed)]
     findings = [finding for pair in pairs for finding in find(*pair, judges=judges)]
-    *used, of_options = parsed = [item for _, item in pairs]
+    *used, of_options = subjects = [item for _, item in pairs]
     read = here.sources.read
     options = [
         Option(option.name, option.part, needed(read(parts.file_of(here.sources, option.part.folder))))
@@ -134,7 +134,7 @@ def _judged(here: Workspace, composed: ComposedPackage) -> tuple[list[Parsed], l
                     with_options.append(item)
                 elif item.rule not in rules:  # its author cannot change the option
                     with_options.append(replace(item, file=file, line=1, column=0, message=message, fix=""))
-    return parsed, [*findings, *with_options]
+    return subjects, [*findings, *with_options]
 
 
 def _directories(here: Workspace, composed: ComposedPackage) -> Iterator[PackageFiles]:

@@ -22,7 +22,7 @@ from packyard.using.setters.definition import Setter, Substitution
 from packyard.using.setters.kpt.tags import PREFIX
 from packyard.writing.build import readme
 from packyard.writing.checks.finding import Finding, finding
-from packyard.writing.checks.parsed import Parsed
+from packyard.writing.checks.subject import Subject
 from packyard.writing.source import parts
 from packyard.writing.source.compose import Composed, ComposedPackage, begun
 from packyard.writing.source.package import DESCRIPTION, FILE, UseCase
@@ -37,11 +37,11 @@ _SILENT = re.compile(r"\{#.*?#\}|^#[^\n]*", re.DOTALL | re.MULTILINE)
 
 
 def check(
-    here: Workspace, composed: ComposedPackage, parsed: Iterable[Parsed], inputs: Collection[str]
+    here: Workspace, composed: ComposedPackage, subjects: Iterable[Subject], inputs: Collection[str]
 ) -> Iterator[Finding]:
     """Find what use cases of a package do not say, or what is not heeded of what their parts say."""
     package, sources = composed.package, here.sources
-    for member, of_case in zip(composed.use_cases, parsed, strict=False):  # the last is that of the options
+    for member, of_case in zip(composed.use_cases, subjects, strict=False):  # the last is that of the options
         if not member.description:
             use_case = member.use_case
             message = f"useCases.{use_case.name}: nothing says what this use case is for"
@@ -69,11 +69,11 @@ def carried(item: Finding, use_case: UseCase) -> Finding:
     return replace(item, message=message, hint=hint, fix="")
 
 
-def _names(parsed: Parsed) -> Iterator[Finding]:
+def _names(subject: Subject) -> Iterator[Finding]:
     """Find objects with pods whose names no setter changes."""
-    for root in parsed.objects:
+    for root in subject.objects:
         metadata = root.mapping("metadata")
-        entry = metadata.entry("name") if metadata and parsed.pods.get(id(root)) else None
+        entry = metadata.entry("name") if metadata and subject.pods.get(id(root)) else None
         if entry and isinstance(entry.value, Scalar) and not is_bound(entry):
             kind = root.text("kind")
             message = f"the name of {kind} {entry.value.value!r} is the same in each run: two cannot live side by side"

@@ -17,7 +17,7 @@ from packyard.core.yaml.document import mappings
 from packyard.core.yaml.node import MappingNode, Node, Scalar
 from packyard.writing.checks import selectors, variables
 from packyard.writing.checks.finding import Finding, breach
-from packyard.writing.checks.parsed import Parsed
+from packyard.writing.checks.subject import Subject
 
 _LABEL = r"[a-z](?:[-a-z0-9]*[a-z0-9])?"
 _HOST = re.compile(rf"({_LABEL})(?:\.({_LABEL}))?(?:\.{_LABEL}\.svc(?:\.{_LABEL})*|\.svc)?\Z")
@@ -43,36 +43,36 @@ class _Known:
         return any(re.fullmatch(re.escape(pattern).replace(r"\*", r"\d+"), name) for pattern in self.pods[service])
 
 
-def check(parsed: Parsed) -> Iterator[Finding]:
+def check(subject: Subject) -> Iterator[Finding]:
     """Find hosts and ports that the package nearly has."""
-    known = _known(parsed) if parsed.complete else _Known()
-    for root in parsed.objects if known.ports or known.pods else ():
+    known = _known(subject) if subject.complete else _Known()
+    for root in subject.objects if known.ports or known.pods else ():
         yield from _variables({entry.name: entry.value for entry in variables.data_of(root)}, known)
-        for container in parsed.containers_of(root):
-            yield from _variables(variables.find(container, parsed).values, known)
+        for container in subject.containers_of(root):
+            yield from _variables(variables.find(container, subject).values, known)
 
 
-def _known(parsed: Parsed) -> _Known:
+def _known(subject: Subject) -> _Known:
     known = _Known()
-    for root in parsed.objects:
+    for root in subject.objects:
         name = called(root)
         if is_kind(root, CORE, "Service"):
             ports = {port.text("port") for port in mappings(root.find("spec", "ports"))}
             if root.text("spec", "clusterIP") == "None" and (selector := root.mapping("spec", "selector")):
-                chosen = selectors.selected(selector, parsed.all_pods)
+                chosen = selectors.selected(selector, subject.all_pods)
                 ports |= _declared([container for pod in chosen for container in pod.containers])
                 known.pods.setdefault(name, [])
             known.ports[name] = ports
         elif service := root.text(*_SERVED.get(kind_of(root), ("",))):
             known.pods.setdefault(service, []).append(f"{name}-*")
-    for job_set in job_sets.find(parsed.objects):
+    for job_set in job_sets.find(subject.objects):
         if job_set.service:
             service = job_set.service.value
             known.pods.setdefault(service, []).extend(
                 f"{job_set.name.value}-{pods.role}-*-*" for pods in job_set.pod_sets
             )
-            roots = (root for root in parsed.objects if root.get("spec") is job_set.spec)
-            opened = (port for root in roots for port in _declared(parsed.containers_of(root)))
+            roots = (root for root in subject.objects if root.get("spec") is job_set.spec)
+            opened = (port for root in roots for port in _declared(subject.containers_of(root)))
             known.ports.setdefault(service, set()).update(opened)
     return known
 

@@ -16,7 +16,7 @@ from packyard.core.yaml.values import to_value
 from packyard.using.setters.check import is_refused
 from packyard.using.setters.fields import FieldEdits
 from packyard.writing.checks.finding import Finding
-from packyard.writing.checks.parsed import Parsed, findings
+from packyard.writing.checks.subject import Subject, findings
 from packyard.writing.checks.variables import is_filled_in
 
 
@@ -72,16 +72,16 @@ class Applied:
     ``unreadable`` is what is wrong with objects that have no value.
     """
 
-    def __init__(self, parsed: Parsed) -> None:
-        examples = _examples(parsed)
-        waiting = _waiting(parsed, examples)
+    def __init__(self, subject: Subject) -> None:
+        examples = _examples(subject)
+        waiting = _waiting(subject, examples)
         self.objects: list[AppliedObject] = []
         self.unreadable: list[Finding] = []
         try:
-            filled = _filled(parsed, examples)
+            filled = _filled(subject, examples)
         except InputError:  # broken definitions, which other checks report
             filled = {}
-        for root in parsed.objects:
+        for root in subject.objects:
             try:
                 value = to_value(root, filled)
                 assert isinstance(value, dict)
@@ -96,12 +96,12 @@ def _without_nulls(value: object) -> object:
     return [_without_nulls(item) for item in value] if isinstance(value, list) else value
 
 
-def _filled(parsed: Parsed, examples: Mapping[str, str]) -> dict[int, object]:
+def _filled(subject: Subject, examples: Mapping[str, str]) -> dict[int, object]:
     """Return the values of the fields that the examples change, by their nodes."""
-    setters = {name: parsed.definitions.setters[name].with_value([text]) for name, text in examples.items()}
-    fields = FieldEdits(parsed.definitions.with_setters(setters), setters)
-    changed = {id(root) for root, bound in parsed.bound if parsed.changed_by(bound.node) & setters.keys()}
-    edits, _ = fields.visit(document for document in parsed.documents if id(document.root) in changed)
+    setters = {name: subject.definitions.setters[name].with_value([text]) for name, text in examples.items()}
+    fields = FieldEdits(subject.definitions.with_setters(setters), setters)
+    changed = {id(root) for root, bound in subject.bound if subject.changed_by(bound.node) & setters.keys()}
+    edits, _ = fields.visit(document for document in subject.documents if id(document.root) in changed)
     return {id(edit.node): _read(edit) for edit in edits if edit.reads is not None}
 
 
@@ -113,18 +113,18 @@ def _read(edit: Edit) -> object:
     return to_value(document.root)
 
 
-def _examples(parsed: Parsed) -> dict[str, str]:
+def _examples(subject: Subject) -> dict[str, str]:
     """Return the example of every setter that has to be set."""
     return {
         setter.name: setter.example
-        for setter in parsed.definitions.setters.values()
+        for setter in subject.definitions.setters.values()
         if setter.must_be_set and setter.example is not None and not is_refused(setter, [setter.example])
     }
 
 
-def _waiting(parsed: Parsed, examples: Mapping[str, str]) -> frozenset[int]:
+def _waiting(subject: Subject, examples: Mapping[str, str]) -> frozenset[int]:
     """Return the fields that wait for a setter without an example, by their nodes: all if no setter can be read."""
-    if parsed.krmfile is None:
-        return frozenset(parsed.reached)
-    names = {setter.name for setter in parsed.definitions.setters.values() if setter.must_be_set} - examples.keys()
-    return frozenset(node for node, changed_by in parsed.reached.items() if not names.isdisjoint(changed_by))
+    if subject.krmfile is None:
+        return frozenset(subject.reached)
+    names = {setter.name for setter in subject.definitions.setters.values() if setter.must_be_set} - examples.keys()
+    return frozenset(node for node, changed_by in subject.reached.items() if not names.isdisjoint(changed_by))

@@ -12,26 +12,26 @@ from packyard.core.yaml.document import mappings
 from packyard.core.yaml.node import MappingNode, Scalar
 from packyard.writing.checks import variables
 from packyard.writing.checks.finding import Finding, breach
-from packyard.writing.checks.parsed import Parsed
+from packyard.writing.checks.subject import Subject
 
 #: Programs that have a syntax of their own for what they are told.
 _SHELLS = ("sh", "bash", "ash", "dash", "zsh", "ksh", "env", "eval", "envsubst")
 _REFERENCE = re.compile(r"(?<!\$)\$\(([A-Za-z_][A-Za-z0-9_.-]*)\)")
 
 
-def check(parsed: Parsed) -> Iterator[Finding]:
+def check(subject: Subject) -> Iterator[Finding]:
     """Find names of variables that nothing defines, in the words and the variables of containers."""
-    for root in parsed.objects:
-        for container in parsed.containers_of(root):
-            yield from _of_words(container, parsed, variables.of_controllers(root))
-            yield from _of_variables(container, parsed)
+    for root in subject.objects:
+        for container in subject.containers_of(root):
+            yield from _of_words(container, subject, variables.of_controllers(root))
+            yield from _of_variables(container, subject)
 
 
-def _of_words(container: MappingNode, parsed: Parsed, extra: Sequence[str]) -> Iterator[Finding]:
+def _of_words(container: MappingNode, subject: Subject, extra: Sequence[str]) -> Iterator[Finding]:
     texts = list(variables.words(container))
-    own = variables.find(container, parsed)
+    own = variables.find(container, subject)
     in_shell = any(PurePosixPath(word).name in _SHELLS for text in texts for word in text.value.split())
-    if in_shell or container.get("source") is not None or not (own.complete and parsed.complete):
+    if in_shell or container.get("source") is not None or not (own.complete and subject.complete):
         return
     for text in (scalar for scalar in texts if "\n" not in scalar.value):
         for name in dict.fromkeys(_REFERENCE.findall(text.value)):
@@ -41,9 +41,9 @@ def _of_words(container: MappingNode, parsed: Parsed, extra: Sequence[str]) -> I
                 yield breach("undefined-variable", text, message, hint)
 
 
-def _of_variables(container: MappingNode, parsed: Parsed) -> Iterator[Finding]:
+def _of_variables(container: MappingNode, subject: Subject) -> Iterator[Finding]:
     """Find names in the values of variables that no variable above has, and one nearly: Kubernetes leaves them."""
-    own = variables.find(container, parsed)
+    own = variables.find(container, subject)
     above = set(own.shared)
     for env in mappings(container.get("env")):
         value = env.scalar("value")

@@ -9,24 +9,24 @@ from packyard.core.yaml.document import entries, mappings, walk
 from packyard.core.yaml.node import MappingNode, Node, Scalar
 from packyard.writing.checks import selectors
 from packyard.writing.checks.finding import Finding, breach
-from packyard.writing.checks.parsed import Parsed
+from packyard.writing.checks.subject import Subject
 
 GATEWAY = "gateway.networking.k8s.io"
 #: How Services that operators make are called: those of Ray clusters.
 _MADE = ("-head-svc", "-serve-svc")
 
 
-def check(parsed: Parsed) -> Iterator[Finding]:
+def check(subject: Subject) -> Iterator[Finding]:
     """Find backends and ports that are not there, and ports of policies."""
-    if not parsed.complete:
+    if not subject.complete:
         return
-    services = {name: mappings(root.find("spec", "ports")) for name, root in parsed.named(CORE, "Service").items()}
-    for root in parsed.objects:
+    services = {name: mappings(root.find("spec", "ports")) for name, root in subject.named(CORE, "Service").items()}
+    for root in subject.objects:
         for reference, field, port in _references(root):
-            yield from _service(reference.get("name"), services, parsed)
+            yield from _service(reference.get("name"), services, subject)
             yield from _port(port, field, services.get(reference.text("name")))
         if is_kind(root, NETWORKING, "NetworkPolicy"):
-            yield from _policy(root, parsed)
+            yield from _policy(root, subject)
 
 
 def _references(root: MappingNode) -> Iterator[tuple[MappingNode, str, Node | None]]:
@@ -42,11 +42,11 @@ def _references(root: MappingNode) -> Iterator[tuple[MappingNode, str, Node | No
                     yield backend, "port", backend.get("port")
 
 
-def _service(name: Node | None, services: dict[str, list[MappingNode]], parsed: Parsed) -> Iterator[Finding]:
-    if not services or not isinstance(name, Scalar) or not name.value or parsed.waits(name):
+def _service(name: Node | None, services: dict[str, list[MappingNode]], subject: Subject) -> Iterator[Finding]:
+    if not services or not isinstance(name, Scalar) or not name.value or subject.waits(name):
         return  # all of them may be another package's
     near = suggest(name.value, services)
-    if name.value not in services and not name.value.endswith(_MADE) and (near or not parsed.is_loose):
+    if name.value not in services and not name.value.endswith(_MADE) and (near or not subject.is_loose):
         hint = near or f"there is {', '.join(sorted(services))}"
         yield breach("dangling-reference", name, f"Service {name.value!r} is not in the package", hint)
 
@@ -59,18 +59,18 @@ def _port(port: Node | None, field: str, ports: list[MappingNode] | None) -> Ite
         yield selectors.no_port(port, known, f"the Service has no port {port.value}", severity="error")
 
 
-def _policy(root: MappingNode, parsed: Parsed) -> Iterator[Finding]:
+def _policy(root: MappingNode, subject: Subject) -> Iterator[Finding]:
     """Find a port that no pod of a policy declares, and a peer that no pod is."""
     own = root.mapping("spec", "podSelector")
-    chosen = selectors.selected(own.mapping("matchLabels"), parsed.all_pods) if own else []
+    chosen = selectors.selected(own.mapping("matchLabels"), subject.all_pods) if own else []
     for rule in mappings(root.find("spec", "ingress")):
         yield from _opened(rule, chosen)
-        yield from _peers(rule, "from", parsed)
+        yield from _peers(rule, "from", subject)
     for rule in mappings(root.find("spec", "egress")):
         peers = [item.mapping("podSelector", "matchLabels") for item in mappings(rule.get("to"))]
-        aims = [pod for peer in peers if peer for pod in selectors.selected(peer, parsed.all_pods)]
+        aims = [pod for peer in peers if peer for pod in selectors.selected(peer, subject.all_pods)]
         yield from _opened(rule, aims if all(peers) else [])
-        yield from _peers(rule, "to", parsed)
+        yield from _peers(rule, "to", subject)
 
 
 def _opened(rule: MappingNode, chosen: list[Pod[MappingNode]]) -> Iterator[Finding]:
@@ -83,10 +83,10 @@ def _opened(rule: MappingNode, chosen: list[Pod[MappingNode]]) -> Iterator[Findi
             yield selectors.no_port(port, declared, message)
 
 
-def _peers(rule: MappingNode, field: str, parsed: Parsed) -> Iterator[Finding]:
+def _peers(rule: MappingNode, field: str, subject: Subject) -> Iterator[Finding]:
     """Find a peer that is nearly a pod of the package: others may be anywhere in its namespace."""
     values_by_label: dict[str, set[str]] = {}
-    for pod in parsed.all_pods:
+    for pod in subject.all_pods:
         for entry in entries(selectors.labels_of(pod)):
             values_by_label.setdefault(entry.name, set()).add(entry.text)
     for peer in mappings(rule.get(field)):
@@ -95,6 +95,6 @@ def _peers(rule: MappingNode, field: str, parsed: Parsed) -> Iterator[Finding]:
             value = entry.value
             if isinstance(value, Scalar) and value.value not in values_by_label.get(entry.name, {value.value}):
                 near = suggest(value.value, values_by_label[entry.name])
-                if near and not parsed.changed_by(value):
+                if near and not subject.changed_by(value):
                     message = f"no pod of the package has the label {entry.name}: {value.value}"
                     yield breach("selects-nothing", value, message, near)

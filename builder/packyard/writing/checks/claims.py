@@ -10,7 +10,7 @@ from packyard.core.kubernetes.pods import Pod
 from packyard.core.yaml.document import mappings, scalars
 from packyard.core.yaml.node import MappingNode, Scalar
 from packyard.writing.checks.finding import Finding, breach
-from packyard.writing.checks.parsed import Parsed
+from packyard.writing.checks.subject import Subject
 
 #: Where an object says how many of its pods there are at a time.
 _COUNTS = ("replicas", "parallelism")
@@ -20,18 +20,18 @@ _ELSEWHERE = ("nfs", "hostPath")
 _SINGLE = {"ReadWriteOnce", "ReadWriteOncePod"}
 
 
-def check(parsed: Parsed) -> Iterator[Finding]:
+def check(subject: Subject) -> Iterator[Finding]:
     """Find claims that several pods write where one may, and settings of volumes that do not work."""
-    claims = parsed.named(CORE, "PersistentVolumeClaim").items()
+    claims = subject.named(CORE, "PersistentVolumeClaim").items()
     single = {name: root for name, root in claims if (modes := _modes(root)) and modes <= _SINGLE}
     users: dict[str, list[MappingNode]] = {}
-    for root in parsed.objects:
-        for pod in parsed.pods_of(root):
+    for root in subject.objects:
+        for pod in subject.pods_of(root):
             for name in (written for written in _claimed(pod) if written.value in single):
                 users.setdefault(name.value, []).append(root)
-                yield from _many(root, name, single[name.value], parsed)
-            yield from _one_value(pod, parsed)
-            yield from _host_paths(root, pod, parsed)
+                yield from _many(root, name, single[name.value], subject)
+            yield from _one_value(pod, subject)
+            yield from _host_paths(root, pod, subject)
     for claim, roots in users.items():
         yield from _several(single[claim], roots) if len(roots) > 1 else ()
 
@@ -55,21 +55,21 @@ def _modes(claim: MappingNode) -> set[str]:
     return {scalar.value for scalar in scalars(claim.find("spec", "accessModes"))}
 
 
-def _many(root: MappingNode, name: Scalar, claim: MappingNode, parsed: Parsed) -> Iterator[Finding]:
+def _many(root: MappingNode, name: Scalar, claim: MappingNode, subject: Subject) -> Iterator[Finding]:
     """Find a claim for one writer in an object that has several pods, now or after a set."""
-    count = _count(root, parsed)
+    count = _count(root, subject)
     if count is not None:
-        setters = parsed.changed_by(count)
+        setters = subject.changed_by(count)
         how = f"{count.value} pods write" if not setters else f"as many pods write as {', '.join(sorted(setters))} says"
         message = f"{how} claim {name.value!r}, which is for one node ({', '.join(sorted(_modes(claim)))})"
         yield breach("single-writer", name, message, "use ReadWriteMany, or a claim for each pod")
 
 
-def _count(root: MappingNode, parsed: Parsed) -> Scalar | None:
+def _count(root: MappingNode, subject: Subject) -> Scalar | None:
     """Return the number of pods that an object has at a time, if that is more than one, or may be after a set."""
     count = next(filter(None, (root.scalar("spec", field) for field in _COUNTS)), None)
     is_many = count is not None and count.value.isdecimal() and int(count.value) > 1
-    return count if is_many or parsed.changed_by(count) else None
+    return count if is_many or subject.changed_by(count) else None
 
 
 def _several(claim: MappingNode, roots: list[MappingNode]) -> Iterator[Finding]:
@@ -82,14 +82,14 @@ def _several(claim: MappingNode, roots: list[MappingNode]) -> Iterator[Finding]:
     yield breach("single-writer", place, message, hint, severity="error" if is_for_one_pod else "warning")
 
 
-def _one_value(pod: Pod[MappingNode], parsed: Parsed) -> Iterator[Finding]:
+def _one_value(pod: Pod[MappingNode], subject: Subject) -> Iterator[Finding]:
     """Find a setter that is both where a volume comes from and where containers see it."""
     for volume in pod.volumes:
         for kind in _ELSEWHERE:
             path = volume.find(kind, "path")
-            setters = parsed.changed_by(path)
+            setters = subject.changed_by(path)
             inside = (mount.get("mountPath") for mount in _mounts(pod, volume))
-            if path and setters and any(parsed.changed_by(node) == setters for node in inside):
+            if path and setters and any(subject.changed_by(node) == setters for node in inside):
                 message = (
                     f"{', '.join(sorted(setters))} is the directory of the {kind} volume and where containers see it: "
                     "a directory can only be mounted at its own path"
@@ -97,11 +97,11 @@ def _one_value(pod: Pod[MappingNode], parsed: Parsed) -> Iterator[Finding]:
                 yield breach("one-value-two-places", path, message, "give the mount a path of its own")
 
 
-def _host_paths(root: MappingNode, pod: Pod[MappingNode], parsed: Parsed) -> Iterator[Finding]:
+def _host_paths(root: MappingNode, pod: Pod[MappingNode], subject: Subject) -> Iterator[Finding]:
     """Find directories of nodes in pods of which there are several, which a node without them makes empty."""
     if not is_kind(root, APPS, "Deployment", "ReplicaSet", "StatefulSet") and not is_kind(root, BATCH, "Job"):
         return
-    for volume in pod.volumes if _count(root, parsed) else ():
+    for volume in pod.volumes if _count(root, subject) else ():
         host_path = volume.mapping("hostPath")
         if host_path and host_path.text("type") not in ("Directory", "File") and (entry := host_path.entry("path")):
             message = "there are several pods, and each sees the directory of the node that it happens to run on"

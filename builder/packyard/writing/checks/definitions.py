@@ -17,25 +17,25 @@ from packyard.core.yaml.node import Entry, MappingNode, Scalar
 from packyard.core.yaml.values import nearest, to_value
 from packyard.using.setters.comment import parse_key
 from packyard.writing.checks.finding import Finding, breach
-from packyard.writing.checks.parsed import Parsed
+from packyard.writing.checks.subject import Subject
 
 _HEADER = {"apiVersion": "config.k8s.io/v1alpha1", "kind": "Krmfile"}
 #: What stops kustomize where it has another type.
 _BREAKING = ("required", "description", "title")
 
 
-def check(parsed: Parsed) -> Iterator[Finding]:
+def check(subject: Subject) -> Iterator[Finding]:
     """Find what kustomize or packyard would pass over."""
-    if parsed.krmfile is None or not parsed.krmfile.entries:
+    if subject.krmfile is None or not subject.krmfile.entries:
         return
-    root = parsed.krmfile.root
-    for name, wanted in _HEADER.items() if parsed.krmfile.source.name.endswith("Krmfile") else ():
+    root = subject.krmfile.root
+    for name, wanted in _HEADER.items() if subject.krmfile.source.name.endswith("Krmfile") else ():
         node = root.get(name)
         if node is None or (isinstance(node, Scalar) and node.value != wanted):
             what = f"{name} of a Krmfile is {node.value}" if isinstance(node, Scalar) else f"the Krmfile has no {name}"
             message = f"{what}: other tools and editors do not know what it is"
             yield breach("no-krmfile", node or root, message, f"{name}: {wanted}")
-    for entry in parsed.krmfile.entries:
+    for entry in subject.krmfile.entries:
         key = parse_key(entry.name)
         if key and isinstance(entry.value, MappingNode):
             yield from _fields(entry.value, key.name, key.kind)

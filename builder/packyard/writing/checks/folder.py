@@ -31,7 +31,7 @@ from packyard.writing.checks import documents, exception, kubernetes_schema, kus
 from packyard.writing.checks.documents import Folder
 from packyard.writing.checks.finding import Finding
 from packyard.writing.checks.lint import find, in_order
-from packyard.writing.checks.parsed import Parsed, parse
+from packyard.writing.checks.subject import Subject, parse
 
 _CHART = "Chart.yaml"
 _PAGE = re.compile(r"\.(md|markdown)\Z", re.IGNORECASE)
@@ -54,7 +54,7 @@ class Linted:
 
 
 class _Opened:
-    """A folder whose files are read: its ``packages`` by their folders, also what belongs to none, and these parsed.
+    """A folder whose files are read: its ``packages`` by their folders, and what belongs to none, as ``subjects``.
 
     ``copies`` are the roots of untarred packages: ``shipped`` says of a package in one that its values are a user's;
     of any other nobody knows. ``contents`` is what documents may name.
@@ -70,14 +70,14 @@ class _Opened:
             beside = {path: data for path, data in shared.items() if path.startswith("..")}
             package = package._replace(resources={**package.resources, **beside})
             self.packages[folder] = _without_charts(charts, folder, package)
-        self.parsed = {folder: parse(package) for folder, package in self.packages.items()}
+        self.subjects = {folder: parse(package) for folder, package in self.packages.items()}
         described = (posixpath.dirname(file) for file in files if posixpath.basename(file) == manifest.FILE)
         roots = {folder: root_of(Path(tree.root_dir, folder)) for folder in ("", *self.packages, *described)}
         self.copies = {root for root in roots.values() if regular.is_file(f"{root}/{manifest.FILE}")}
         self.shipped = {folder: False if roots[folder] in self.copies else None for folder in self.packages}
         # Where one cannot be read, pages may speak of setters that it has.
-        own = self.parsed.items() if all(parsed.krmfile for parsed in self.parsed.values()) else ()
-        setters = {folder: parsed.definitions.setters for folder, parsed in own if parsed.definitions.setters}
+        own = self.subjects.items() if all(subject.krmfile for subject in self.subjects.values()) else ()
+        setters = {folder: subject.definitions.setters for folder, subject in own if subject.definitions.setters}
         self.contents = Folder(files, setters)
 
     @property
@@ -86,7 +86,7 @@ class _Opened:
         own = [folder for folder, package in self.packages.items() if package.name]
         rest = [folder for folder in self.packages if folder not in own]
         tops = [
-            build.kustomizations[0] for folder in rest for build in self.parsed[folder].builds if build.kustomizations
+            build.kustomizations[0] for folder in rest for build in self.subjects[folder].builds if build.kustomizations
         ]
         below = [posixpath.dirname(root.source.name.removeprefix(self.tree.prefix)) for root in tops]
         folders = dict.fromkeys([*own, *(below or rest)])
@@ -108,7 +108,7 @@ class _Opened:
 def lint(tree: Tree, *, judges: Sequence[Judge]) -> Linted:
     """Return what is wrong with a folder, which need not have a Krmfile or a kustomization."""
     opened = _Opened(tree)
-    judges = _with_definitions(judges, opened.parsed.values())
+    judges = _with_definitions(judges, opened.subjects.values())
     findings = _of_packages(opened, judges)
     if opened.contents.setters:
         pages = {file: tree.read(file) for file in opened.files if _PAGE.search(file)}
@@ -120,10 +120,10 @@ def lint(tree: Tree, *, judges: Sequence[Judge]) -> Linted:
     findings = [finding for finding in findings if (os.path.normpath(finding.file), finding.rule) not in excepted]
     named = opened.read(lambda file: exception.may_have(file) and tree.has_file(file))
     # A copy may not need its exceptions, and a file that cannot be read may.
-    is_open = bool(opened.copies) or any(parsed.unreadable for parsed in opened.parsed.values())
+    is_open = bool(opened.copies) or any(subject.unreadable for subject in opened.subjects.values())
     judged = [] if is_open else list(named)
     left = exception.apply(dict.fromkeys(findings), named, judged)
-    unchecked = {text for parsed in opened.parsed.values() for text in kubernetes_schema.unchecked(parsed, judges)}
+    unchecked = {text for subject in opened.subjects.values() for text in kubernetes_schema.unchecked(subject, judges)}
     return Linted(in_order(left), opened.use_cases, sorted(unchecked))
 
 
@@ -132,20 +132,20 @@ def _of_packages(opened: _Opened, judges: Sequence[Judge]) -> list[Finding]:
     findings: list[Finding] = []
     below = tuple(f"{opened.tree.prefix}{folder}/" for folder in opened.packages if folder)
     for folder, package in opened.packages.items():
-        parsed, shipped = opened.parsed[folder], opened.shipped[folder]
-        built = find(package, parsed, shipped=shipped, judges=judges, exists=opened.exists)
+        subject, shipped = opened.subjects[folder], opened.shipped[folder]
+        built = find(package, subject, shipped=shipped, judges=judges, exists=opened.exists)
         findings += (
             finding
-            for finding in _with_templates(built, package, parsed)
+            for finding in _with_templates(built, package, subject)
             if folder or not finding.file.startswith(below)
         )
     return findings
 
 
-def _with_definitions(judges: Sequence[Judge], parsed: Iterable[Parsed]) -> list[Judge]:
+def _with_definitions(judges: Sequence[Judge], subjects: Iterable[Subject]) -> list[Judge]:
     """Return judges by the CustomResourceDefinitions of a folder itself, and by others for its other kinds."""
     by_file: dict[str, list[Mapping[str, object]]] = {}
-    for root in (document.root for parsed_folder in parsed for document in parsed_folder.documents):
+    for root in (document.root for subject in subjects for document in subject.documents):
         if root and root.text("kind") == CUSTOM[1]:
             with suppress(InputError):  # which other checks report
                 value = to_value(root)
@@ -179,10 +179,10 @@ def _builds_on(path: str, data: bytes, packages: Iterable[str]) -> bool:
     return False
 
 
-def _with_templates(findings: Iterable[Finding], package: PackageFiles, parsed: Parsed) -> Iterator[Finding]:
+def _with_templates(findings: Iterable[Finding], package: PackageFiles, subject: Subject) -> Iterator[Finding]:
     """Yield findings; of a template, which no kustomization lists, only a warning that it cannot be read."""
-    listed, hint = kustomizations.listed(parsed), "if it is a template, give it another ending, such as .tpl"
-    templates = {item.source.name for item in parsed.documents if "{{" in item.source.text and _is_filled_in(item)}
+    listed, hint = kustomizations.listed(subject), "if it is a template, give it another ending, such as .tpl"
+    templates = {item.source.name for item in subject.documents if "{{" in item.source.text and _is_filled_in(item)}
     for finding in findings:
         data = package.resources.get(finding.file.removeprefix(package.where), b"")
         is_open = os.path.normpath(finding.file) not in listed

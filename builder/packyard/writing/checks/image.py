@@ -9,7 +9,7 @@ from packyard.core.kubernetes.pods import Pod
 from packyard.core.yaml.node import MappingNode, Scalar
 from packyard.using.setters.comment import parse
 from packyard.writing.checks.finding import Finding, breach
-from packyard.writing.checks.parsed import Parsed
+from packyard.writing.checks.subject import Subject
 
 #: A text that some program replaces before it is an image.
 _TEMPLATED = re.compile(r"\{\{|\$[A-Z({]|^ko://")
@@ -21,22 +21,22 @@ _STAND_IN = re.compile(
 )
 
 
-def check(parsed: Parsed) -> Iterator[Finding]:
+def check(subject: Subject) -> Iterator[Finding]:
     """Find images that cannot be pulled, or whose tags move."""
-    for root in parsed.objects:
-        for pod in parsed.pods_of(root):
+    for root in subject.objects:
+        for pod in subject.pods_of(root):
             for container in pod.containers:
                 image = container.scalar("image")
                 label = f"container {name!r}" if (name := container.text("name")) else "the container"
                 if image and image.value not in ("", "null", "~"):
-                    yield from _image(image, container, label, parsed)
-                elif _must_have(image, root, pod, parsed):
+                    yield from _image(image, container, label, subject)
+                elif _must_have(image, root, pod, subject):
                     place = container.entry("image") or container
                     yield breach("no-image", place, f"{label} has no image", "name it, or bind a setter")
 
 
-def _image(image: Scalar, container: MappingNode, label: str, parsed: Parsed) -> Iterator[Finding]:
-    reference = parsed.builds[0].image(image.value)
+def _image(image: Scalar, container: MappingNode, label: str, subject: Subject) -> Iterator[Finding]:
+    reference = subject.builds[0].image(image.value)
     if _TEMPLATED.search(reference):
         return
     if _STAND_IN.search(reference):
@@ -47,7 +47,7 @@ def _image(image: Scalar, container: MappingNode, label: str, parsed: Parsed) ->
         message = f"{reference!r} of {label} is not the name of an image"
         yield breach("invalid-image", image, message, "REGISTRY/NAME:TAG")
     parts = images.parse(reference)
-    if not parts.is_moving or parsed.waits(image):
+    if not parts.is_moving or subject.waits(image):
         return
     node, policy = container.get("imagePullPolicy"), container.text("imagePullPolicy")
     if node and policy == "Always":
@@ -59,10 +59,10 @@ def _image(image: Scalar, container: MappingNode, label: str, parsed: Parsed) ->
         yield breach("moving-tag", image, message, "name a tag that does not move, or imagePullPolicy: Always")
 
 
-def _must_have(image: Scalar | None, root: MappingNode, pod: Pod[MappingNode], parsed: Parsed) -> bool:
+def _must_have(image: Scalar | None, root: MappingNode, pod: Pod[MappingNode], subject: Subject) -> bool:
     """Say whether a container needs an image: not where another object or a setter gives one."""
-    if parsed.changed_by(image):
-        return not parsed.waits(image)
+    if subject.changed_by(image):
+        return not subject.waits(image)
     if image and image.comment and parse(image.comment.text):
         return False
-    return pod.template is not None and parsed.complete and pods.knows(kind_of(root))
+    return pod.template is not None and subject.complete and pods.knows(kind_of(root))

@@ -20,7 +20,7 @@ from packyard.using.setters.comment import parse
 from packyard.writing.checks import definition_rules
 from packyard.writing.checks.applied_objects import Applied, AppliedObject
 from packyard.writing.checks.finding import Finding, breach
-from packyard.writing.checks.parsed import Parsed
+from packyard.writing.checks.subject import Subject
 from packyard.writing.checks.variables import is_filled_in
 
 _OLD_GROUP = "extensions"  # which Kubernetes served before 1.22
@@ -32,7 +32,7 @@ _ARGO_FIELDS = ("source", "mirrorVolumeMounts", "dependencies", "name")
 _BY_RULES = ("server-refuses", "rule-without-answer")
 
 
-def check(parsed: Parsed, applied: Applied, judges: Sequence[Judge], *, newest: bool = False) -> Iterator[Finding]:
+def check(subject: Subject, applied: Applied, judges: Sequence[Judge], *, newest: bool = False) -> Iterator[Finding]:
     """Find what the schemas of these versions of Kubernetes and of these operators reject.
 
     With ``newest`` nobody says for which versions a tree is: what the last one serves is a warning, and so is a kind
@@ -41,7 +41,7 @@ def check(parsed: Parsed, applied: Applied, judges: Sequence[Judge], *, newest: 
     kubernetes = [judge for judge in judges if judge.name == KUBERNETES]
     operators = [judge for judge in judges if judge.name != KUBERNETES]
     # What a kustomization changes may get its missing fields from there.
-    builds = [build for build in parsed.builds if build.complete or not build.kustomizations]
+    builds = [build for build in subject.builds if build.complete or not build.kustomizations]
     finished = {id(root) for build in builds for root in build.objects}
     yield from applied.unreadable
     for item in applied.objects:
@@ -63,10 +63,10 @@ def check(parsed: Parsed, applied: Applied, judges: Sequence[Judge], *, newest: 
             yield replace(made, severity="warning") if newest and not any(judge in certain for judge in by) else made
 
 
-def unchecked(parsed: Parsed, judges: Sequence[Judge]) -> Iterator[str]:
+def unchecked(subject: Subject, judges: Sequence[Judge]) -> Iterator[str]:
     """Say of the kinds of which nobody has a schema how to hand it."""
     known = kinds_of(judges)
-    for version, kind in {(root.text("apiVersion"), root.text("kind")) for root in parsed.objects}:
+    for version, kind in {(root.text("apiVersion"), root.text("kind")) for root in subject.objects}:
         if groups.custom(version, kind) and unversioned(f"{version} {kind}") not in known:
             name = groups.definition(version, kind)
             command = f"mkdir -p crds && kubectl get crd {name} -o yaml >crds/{name}.yaml"

@@ -19,7 +19,7 @@ from packyard.core.yaml.document import items, mappings, scalars
 from packyard.core.yaml.node import MappingNode, Scalar
 from packyard.writing.checks.builds import Build
 from packyard.writing.checks.finding import Finding, breach
-from packyard.writing.checks.parsed import Parsed
+from packyard.writing.checks.subject import Subject
 
 #: Says whether the tree has a file or a folder of this path; None where the path leads out of it.
 Exists = Callable[[str], "bool | None"]
@@ -32,20 +32,20 @@ _LISTS = (
 _REMOTE = re.compile(r"[a-z][a-z0-9+.-]*::?/?/|git@|[^/]*\.[a-z]{2,}/.|.*(\?|\.git\b)", re.IGNORECASE)
 
 
-def check(parsed: Parsed, exists: Exists | None) -> Iterator[Finding]:
+def check(subject: Subject, exists: Exists | None) -> Iterator[Finding]:
     """Find what kustomize refuses or passes over; ``exists`` says which files are there, if anybody knows."""
-    for root in _kustomizations(parsed):
+    for root in _kustomizations(subject):
         yield from _fields(root)
         yield from _paths(root, exists) if exists else ()
-    yield from _unlisted(parsed)
-    for build in parsed.builds:
+    yield from _unlisted(subject)
+    for build in subject.builds:
         yield from build.findings
         if build.complete and build.kustomizations:
-            yield from _unreached(build, parsed)
+            yield from _unreached(build, subject)
 
 
-def _kustomizations(parsed: Parsed) -> list[MappingNode]:
-    roots = (document.root for document in parsed.documents)
+def _kustomizations(subject: Subject) -> list[MappingNode]:
+    roots = (document.root for document in subject.documents)
     return [root for root in roots if isinstance(root, MappingNode) and _is_kustomization(root)]
 
 
@@ -90,21 +90,21 @@ def _named(root: MappingNode) -> Iterator[tuple[Scalar, str]]:
                     yield item, item.value.partition("=")[2] or item.value
 
 
-def listed(parsed: Parsed) -> set[str]:
+def listed(subject: Subject) -> set[str]:
     """Return the files and folders that kustomizations name."""
     return {
         posixpath.normpath(posixpath.join(posixpath.dirname(root.source.name), text))
-        for root in _kustomizations(parsed)
+        for root in _kustomizations(subject)
         for _, text in _named(root)
     }
 
 
-def _unlisted(parsed: Parsed) -> Iterator[Finding]:
+def _unlisted(subject: Subject) -> Iterator[Finding]:
     """Find manifests beside a kustomization that none takes in, neither as objects nor as patches."""
-    roots, taken_in = _kustomizations(parsed), listed(parsed)
+    roots, taken_in = _kustomizations(subject), listed(subject)
     folders = {posixpath.dirname(root.source.name) for root in roots}
     folders -= {posixpath.dirname(root.source.name) for root in roots if not kustomization.has_lists(root)}
-    objects = (root for document in parsed.documents if isinstance(root := document.root, MappingNode))
+    objects = (root for document in subject.documents if isinstance(root := document.root, MappingNode))
     first = {root.source.name: root for root in reversed([*objects]) if root.mapping("metadata") and root.get("kind")}
     for file, root in first.items():
         is_beside = posixpath.dirname(file) in folders and not _is_kustomization(root)
@@ -113,10 +113,10 @@ def _unlisted(parsed: Parsed) -> Iterator[Finding]:
             yield breach("unlisted-file", root, message, "list it in resources, or remove it")
 
 
-def _unreached(build: Build, parsed: Parsed) -> Iterator[Finding]:
+def _unreached(build: Build, subject: Subject) -> Iterator[Finding]:
     """Find images and replicas of a kustomization that reach no object, where all objects are known."""
     # What patches take out of a build is there for the kustomizations below.
-    roots = [root for document in parsed.documents if isinstance(root := document.root, MappingNode)]
+    roots = [root for document in subject.documents if isinstance(root := document.root, MappingNode)]
     containers = [container for pod in pods.find_all([*build.objects, *roots]) for container in pod.containers]
     used = {images.parse(container.text("image")).name for container in containers}
     names = {called(root) for root in (*build.objects, *roots, *build.generated)} - {""}

@@ -15,7 +15,7 @@ from packyard.core.yaml.document import mappings
 from packyard.core.yaml.node import MappingNode, Node, Scalar
 from packyard.writing.checks import variables
 from packyard.writing.checks.finding import Finding, breach
-from packyard.writing.checks.parsed import Parsed
+from packyard.writing.checks.subject import Subject
 
 _PROCESSES = re.compile(r"(?s)(?:^|[\s/])(?:mpirun|mpiexec|orterun|horovodrun)\s(?:.*?\s)?--?(?:np|n)[\s=]+(\S+)")
 _REFERENCE = re.compile(r"\$[({]?([A-Za-z_][A-Za-z0-9_]*)[)}]?\Z")
@@ -29,25 +29,25 @@ class _Number:
     setters: frozenset[str]
 
 
-def check(parsed: Parsed) -> Iterator[Finding]:
+def check(subject: Subject) -> Iterator[Finding]:
     """Find launchers that start more or fewer processes than their workers have slots, now or after a set."""
-    for root in parsed.objects:
+    for root in subject.objects:
         if is_kind(root, KUBEFLOW, "MPIJob"):
-            yield from _mpi_job(root, parsed)
+            yield from _mpi_job(root, subject)
 
 
-def _mpi_job(root: MappingNode, parsed: Parsed) -> Iterator[Finding]:
+def _mpi_job(root: MappingNode, subject: Subject) -> Iterator[Finding]:
     worker = root.mapping("spec", "mpiReplicaSpecs", "Worker")
     if worker is None:
         return
-    slots = _number(root.find("spec", "slotsPerWorker"), parsed, "1")
-    workers = _number(worker.get("replicas"), parsed, "1")
+    slots = _number(root.find("spec", "slotsPerWorker"), subject, "1")
+    workers = _number(worker.get("replicas"), subject, "1")
     if not slots or not workers:
         return
     hosts = workers.value + (root.text("spec", "runLauncherAsWorker") == "true")
-    launchers = [pod for pod in parsed.pods_of(root) if "Launcher" in pod.path]
+    launchers = [pod for pod in subject.pods_of(root) if "Launcher" in pod.path]
     for container in (container for pod in launchers for container in mappings(pod.spec.get("containers"))):
-        place, count = _processes(container, parsed)
+        place, count = _processes(container, subject)
         if place is None or count is None:
             continue
         processes = slots.value * hosts
@@ -62,7 +62,7 @@ def _mpi_job(root: MappingNode, parsed: Parsed) -> Iterator[Finding]:
             yield breach("process-count", place, message, "leave it out: mpirun fills the slots")
 
 
-def _processes(container: MappingNode, parsed: Parsed) -> tuple[Scalar | None, _Number | None]:
+def _processes(container: MappingNode, subject: Subject) -> tuple[Scalar | None, _Number | None]:
     """Return the word with the number of processes that a launcher's command has, and the number."""
     texts = list(variables.words(container))
     match = _PROCESSES.search(" ".join(text.value for text in texts))
@@ -70,16 +70,16 @@ def _processes(container: MappingNode, parsed: Parsed) -> tuple[Scalar | None, _
         return None, None
     ends = accumulate(len(text.value) + 1 for text in texts)
     word = next(text for text, end in zip(texts, ends, strict=True) if match.start(1) < end)
-    return word, _resolved(word, match[1], container, parsed)
+    return word, _resolved(word, match[1], container, subject)
 
 
-def _resolved(word: Scalar, text: str, container: MappingNode, parsed: Parsed) -> _Number | None:
+def _resolved(word: Scalar, text: str, container: MappingNode, subject: Subject) -> _Number | None:
     """Return a number that is written out, or is the value of a variable."""
     if named := _REFERENCE.match(text):
-        return _number(variables.find(container, parsed).values.get(named[1]), parsed)
-    return _Number(int(text), parsed.changed_by(word)) if text.isdecimal() else None
+        return _number(variables.find(container, subject).values.get(named[1]), subject)
+    return _Number(int(text), subject.changed_by(word)) if text.isdecimal() else None
 
 
-def _number(node: Node | None, parsed: Parsed, default: str = "") -> _Number | None:
+def _number(node: Node | None, subject: Subject, default: str = "") -> _Number | None:
     text = node.value if isinstance(node, Scalar) else default if node is None else ""
-    return _Number(int(text), parsed.changed_by(node)) if text.isdecimal() else None
+    return _Number(int(text), subject.changed_by(node)) if text.isdecimal() else None

@@ -14,8 +14,8 @@ from packyard.using.setters.check import is_number
 from packyard.using.setters.definition import Definitions, Setter, Substitution, full_type
 from packyard.using.setters.rules.rule import Rule
 from packyard.writing.checks.finding import Finding, breach
-from packyard.writing.checks.parsed import Parsed
 from packyard.writing.checks.setters import rules_of
+from packyard.writing.checks.subject import Subject
 
 _OPEN = re.compile(r"\$\{|^\$\w")
 #: The highest index that is counted on: that of a number without a maximum.
@@ -26,16 +26,16 @@ _SIZE = re.compile(r"(?:size\()?(\w+)(?:\)|\.size\(\)) <= ([0-9]+)")
 _MOST = 1000  # characters of one value, which is too much for any name
 
 
-def check(parsed: Parsed) -> Iterator[Finding]:
+def check(subject: Subject) -> Iterator[Finding]:
     """Find names that Kubernetes refuses, now or once their setters are set."""
-    definitions = _limited(parsed.definitions, rules_of(parsed)[0])
-    bound = {id(binding.node): definitions.resolve(binding.reference) for _, binding in parsed.bound}
+    definitions = _limited(subject.definitions, rules_of(subject)[0])
+    bound = {id(binding.node): definitions.resolve(binding.reference) for _, binding in subject.bound}
     findings: dict[tuple[str, str], Finding] = {}
-    names = [(name, _after(name, bound)) for name in find(parsed.objects, parsed.pods_of)]
+    names = [(name, _after(name, bound)) for name in find(subject.objects, subject.pods_of)]
     for name, after in sorted(names, key=lambda item: item[0].form.most - len(item[1])):
         text = name.node.value
-        is_open = _OPEN.search(text) is not None and not parsed.is_own  # which envsubst replaces
-        if is_open or "{{" in text or (not parsed.complete and "$(" in text):  # others put a text there
+        is_open = _OPEN.search(text) is not None and not subject.is_own  # which envsubst replaces
+        if is_open or "{{" in text or (not subject.complete and "$(" in text):  # others put a text there
             continue
         definition = bound.get(id(name.node))
         called = definition.name if definition else text

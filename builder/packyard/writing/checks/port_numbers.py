@@ -7,21 +7,21 @@ from packyard.core.yaml.document import mappings
 from packyard.core.yaml.node import MappingNode
 from packyard.writing.checks import variables
 from packyard.writing.checks.finding import Finding, breach
-from packyard.writing.checks.parsed import Parsed
+from packyard.writing.checks.subject import Subject
 
 PROBES = ("startupProbe", "readinessProbe", "livenessProbe")
 ASKED = ("httpGet", "tcpSocket", "grpc")
 
 
-def check(parsed: Parsed) -> Iterator[Finding]:
+def check(subject: Subject) -> Iterator[Finding]:
     """Find ports that do not fit together, now or after a set."""
-    for pod in parsed.all_pods:
+    for pod in subject.all_pods:
         for container in pod.containers:
-            yield from _probes(container, parsed)
-            yield from _untold(container, pod, parsed)
+            yield from _probes(container, subject)
+            yield from _untold(container, pod, subject)
 
 
-def _probes(container: MappingNode, parsed: Parsed) -> Iterator[Finding]:
+def _probes(container: MappingNode, subject: Subject) -> Iterator[Finding]:
     """Find probes of a port that a set parts from that of the container."""
     handlers = [container.mapping(probe, kind) for probe in PROBES for kind in ASKED]
     handlers += [container.mapping("lifecycle", hook, "httpGet") for hook in ("postStart", "preStop")]
@@ -29,18 +29,18 @@ def _probes(container: MappingNode, parsed: Parsed) -> Iterator[Finding]:
     for port in (handler.scalar("port") for handler in handlers if handler):
         is_number = port is not None and port.style == "plain"  # in quotes it is the name of a port
         same = [item.get("containerPort") for item in declared if port and item.text("containerPort") == port.value]
-        here, changed = parsed.changed_by(port), [parsed.changed_by(node) for node in same]
+        here, changed = subject.changed_by(port), [subject.changed_by(node) for node in same]
         if port and is_number and same and here not in changed:
             message = "a set changes the port of this probe or that of the container, and not both"
             yield breach("probe-port", port, message, "name the port, and ask it by its name")
 
 
-def _untold(container: MappingNode, pod: Pod[MappingNode], parsed: Parsed) -> Iterator[Finding]:
+def _untold(container: MappingNode, pod: Pod[MappingNode], subject: Subject) -> Iterator[Finding]:
     """Find a setter that changes the port that is declared, and nothing that the program reads."""
     for port in mappings(container.get("ports")):
         number = port.get("containerPort")
-        setters = parsed.changed_by(number)
-        if not number or not setters or setters & _told(container, pod, parsed):
+        setters = subject.changed_by(number)
+        if not number or not setters or setters & _told(container, pod, subject):
             continue
         changing = ", ".join(sorted(setters))
         message = f"{changing} changes the declared port, and the program is not told: it listens as before"
@@ -48,10 +48,10 @@ def _untold(container: MappingNode, pod: Pod[MappingNode], parsed: Parsed) -> It
         yield breach("port-not-told", number, message, hint)
 
 
-def _told(container: MappingNode, pod: Pod[MappingNode], parsed: Parsed) -> frozenset[str]:
+def _told(container: MappingNode, pod: Pod[MappingNode], subject: Subject) -> frozenset[str]:
     """Return the setters that change what a program is told: its words, its variables, and files of ConfigMaps."""
-    own = variables.find(container, parsed)
+    own = variables.find(container, subject)
     nodes = [*variables.words(container), *own.values.values()]
     for volume in pod.volumes:
-        nodes += [entry.value for entry in variables.content(volume.text("configMap", "name"), parsed) or ()]
-    return frozenset[str]().union(*map(parsed.changed_by, nodes))
+        nodes += [entry.value for entry in variables.content(volume.text("configMap", "name"), subject) or ()]
+    return frozenset[str]().union(*map(subject.changed_by, nodes))

@@ -14,28 +14,28 @@ from packyard.core.yaml.document import entries, walk
 from packyard.core.yaml.node import Entry, MappingNode, Node, Scalar
 from packyard.writing.checks import variables
 from packyard.writing.checks.finding import Finding, breach
-from packyard.writing.checks.parsed import Parsed
+from packyard.writing.checks.subject import Subject
 
 _LABELS = ("app.kubernetes.io/name", "app.kubernetes.io/instance")
 _SHELL = re.compile(r"\$\{?[A-Z_][A-Z0-9_]*\}?")
 _LIMITS = ("activeDeadlineSeconds", "ttlSecondsAfterFinished")
 
 
-def check(parsed: Parsed) -> Iterator[Finding]:
+def check(subject: Subject) -> Iterator[Finding]:
     """Find what is not good practice.
 
     Accounts with rights need their token, those that mount none by themselves have none.
     """
-    accounts = parsed.named(CORE, "ServiceAccount").items()
+    accounts = subject.named(CORE, "ServiceAccount").items()
     silent = {name for name, root in accounts if root.text("automountServiceAccountToken") == "false"}
-    bindings = (root for root in parsed.objects if is_kind(root, RBAC, "RoleBinding", "ClusterRoleBinding"))
+    bindings = (root for root in subject.objects if is_kind(root, RBAC, "RoleBinding", "ClusterRoleBinding"))
     trusted = {name.value for root in bindings for name in names(root.get("subjects"))}
-    for root in parsed.objects:
+    for root in subject.objects:
         unlabelled = list(_labelled(root, root, f"the {root.text('kind')}"))
         yield from unlabelled
-        yield from _unexpanded(variables.stated(root, parsed))
-        yield from _deadlines(root, parsed)
-        for pod in parsed.pods_of(root):
+        yield from _unexpanded(variables.stated(root, subject))
+        yield from _deadlines(root, subject)
+        for pod in subject.pods_of(root):
             # Of a pod without metadata that is said at the same place as of its object.
             if pod.template and pod.template is not root and not (unlabelled and not pod.template.entry("metadata")):
                 yield from _labelled(pod.template, root, "the pod")
@@ -77,9 +77,9 @@ def _unexpanded(stated: Iterable[tuple[str, Node | None]]) -> Iterator[Finding]:
             yield breach("unexpanded-variable", value, message, hint)
 
 
-def _deadlines(root: MappingNode, parsed: Parsed) -> Iterator[Finding]:
-    for entry in (entry for node in walk(root) for entry in entries(node)) if parsed.is_own else ():
-        if entry.name in _LIMITS and isinstance(entry.value, Scalar) and not parsed.changed_by(entry.value):
+def _deadlines(root: MappingNode, subject: Subject) -> Iterator[Finding]:
+    for entry in (entry for node in walk(root) for entry in entries(node)) if subject.is_own else ():
+        if entry.name in _LIMITS and isinstance(entry.value, Scalar) and not subject.changed_by(entry.value):
             message = f"{entry.name} is {entry.value.value}, and no setter changes or removes it"
             yield breach("fixed-deadline", entry, message, "remove it, or bind a setter")
 

@@ -33,7 +33,7 @@ from packyard.core.yaml.values import is_null
 from packyard.using.setters.comment import parse
 from packyard.writing.checks import selectors, variables
 from packyard.writing.checks.finding import Finding, breach
-from packyard.writing.checks.parsed import Parsed
+from packyard.writing.checks.subject import Subject
 
 #: Fields that may stand empty or be something else.
 _LENIENT = ("configMap", "secret", "persistentVolumeClaim")
@@ -84,19 +84,19 @@ class _Reference:
         """Whether it is a kind of which clusters have objects of their own."""
         return self.kind[0] == KUEUE or self.kind[1].startswith("Cluster")
 
-    def is_known(self, parsed: Parsed) -> bool:
+    def is_known(self, subject: Subject) -> bool:
         """Say whether programs make the object, or every cluster or namespace has it."""
-        is_generated = any(kind_of(root) == self.kind and called(root) == self.name.value for root in parsed.generated)
+        is_generated = any(kind_of(root) == self.kind and called(root) == self.name.value for root in subject.generated)
         return is_generated or (self.kind[1], self.name.value) in ALWAYS_THERE
 
 
-def check(parsed: Parsed) -> Iterator[Finding]:
+def check(subject: Subject) -> Iterator[Finding]:
     """Find references to missing objects, and references that a set does not change together with the name."""
-    own = _names(parsed)
+    own = _names(subject)
     own_names = (name for by_name in own.values() for name in by_name.values())
-    naming = frozenset[str]().union(*map(parsed.changed_by, own_names))
-    spaces = {"", *(namespace_of(root) for root in parsed.objects if is_kind(root, CORE, "ServiceAccount"))}
-    for root in parsed.objects:
+    naming = frozenset[str]().union(*map(subject.changed_by, own_names))
+    spaces = {"", *(namespace_of(root) for root in subject.objects if is_kind(root, CORE, "ServiceAccount"))}
+    for root in subject.objects:
         if kind_of(root) in OPAQUE:
             continue
         for reference in _references(root, spaces):
@@ -104,27 +104,27 @@ def check(parsed: Parsed) -> Iterator[Finding]:
                 yield reference
                 continue
             of_kind, name = own.get(reference.kind, {}), reference.name.value
-            is_asked = parsed.complete and not reference.optional and not variables.is_filled_in(name)
+            is_asked = subject.complete and not reference.optional and not variables.is_filled_in(name)
             if name in of_kind:
                 what, this = f"the name of {reference.kind[1]} {name!r}", "this reference to it"
-                yield from selectors.parted(reference.name, [of_kind[name]], what, parsed, this)
-            elif reference.is_of_cluster and not _is_meant(reference, of_kind, parsed):
+                yield from selectors.parted(reference.name, [of_kind[name]], what, subject, this)
+            elif reference.is_of_cluster and not _is_meant(reference, of_kind, subject):
                 continue
-            elif parsed.complete and (kind := _of_other_kind(reference, own)):
+            elif subject.complete and (kind := _of_other_kind(reference, own)):
                 yield kind
-            elif is_asked and not reference.is_known(parsed) and not _is_renamed_to(name, of_kind, parsed):
-                yield from _missing(reference, of_kind, parsed, naming)
+            elif is_asked and not reference.is_known(subject) and not _is_renamed_to(name, of_kind, subject):
+                yield from _missing(reference, of_kind, subject, naming)
 
 
-def _is_renamed_to(name: str, own: Iterable[str], parsed: Parsed) -> bool:
+def _is_renamed_to(name: str, own: Iterable[str], subject: Subject) -> bool:
     """Say whether a name is what kustomizations make of one of the package's own."""
-    roots = [root for build in parsed.builds for root in build.kustomizations]
+    roots = [root for build in subject.builds for root in build.kustomizations]
     return any(kustomization.may_call(name, own_name, roots) for own_name in own)
 
 
-def _is_meant(reference: _Reference, own: Iterable[str], parsed: Parsed) -> bool:
+def _is_meant(reference: _Reference, own: Iterable[str], subject: Subject) -> bool:
     """Say whether a name is nearly one of the package's own; beside its own queues any other is taken for a slip."""
-    if reference.kind[0] == KUEUE and not parsed.is_loose:
+    if reference.kind[0] == KUEUE and not subject.is_loose:
         return any(own)
     return any(SequenceMatcher(None, reference.name.value, own_name).ratio() > _ALIKE for own_name in own)
 
@@ -138,13 +138,13 @@ def _of_other_kind(reference: _Reference, own: Mapping[Kind, Mapping[str, Scalar
     return None
 
 
-def _names(parsed: Parsed) -> dict[Kind, dict[str, Scalar]]:
+def _names(subject: Subject) -> dict[Kind, dict[str, Scalar]]:
     """Return the names of the package's objects by kind."""
     by_kind: dict[Kind, dict[str, Scalar]] = {}
-    for root in parsed.objects:
+    for root in subject.objects:
         if name := name_of(root):
             by_kind.setdefault(kind_of(root), {})[name.value] = name
-    for service in (job_set.service for job_set in job_sets.find(parsed.objects)):
+    for service in (job_set.service for job_set in job_sets.find(subject.objects)):
         if service is not None:
             by_kind.setdefault((CORE, "Service"), {})[service.value] = service
     return by_kind
@@ -193,7 +193,7 @@ def _is_unset(value: Node, key: str) -> bool:
 
 
 def _missing(
-    reference: _Reference, own: Mapping[str, Scalar], parsed: Parsed, naming: frozenset[str]
+    reference: _Reference, own: Mapping[str, Scalar], subject: Subject, naming: frozenset[str]
 ) -> Iterator[Finding]:
     """Find a name that is not in the package: a fault, or a requirement without a setter.
 
@@ -201,7 +201,7 @@ def _missing(
     """
     name = reference.name
     message = f"{reference.kind[1]} {name.value!r} is not in the package"
-    here = parsed.changed_by(name)
+    here = subject.changed_by(name)
     if reference.kind in _REQUIREMENTS or (reference.kind == (CORE, "ConfigMap") and here and not here & naming):
         if not here and reference.kind != (CORE, "Secret"):
             hint = "ship it, or bind a setter to the name: then it is a requirement"
@@ -209,10 +209,10 @@ def _missing(
             yield breach("fixed-requirement", name, message, hint)
     elif own:
         near = suggest(name.value, own)
-        if not near and name.source.name in parsed.added:
+        if not near and name.source.name in subject.added:
             return
         hint = near or f"there is {', '.join(sorted(own))}"
         yield breach("dangling-reference", name, message, hint)
-    elif name.source.name not in parsed.added:
+    elif name.source.name not in subject.added:
         hint = "add it to the package, unless the cluster has it"
         yield breach("dangling-reference", name, message, hint)

@@ -9,7 +9,7 @@ from packyard.core.yaml.document import entries, walk
 from packyard.core.yaml.node import MappingNode, Node, Scalar, Source
 from packyard.writing.checks import variables
 from packyard.writing.checks.finding import Finding, breach
-from packyard.writing.checks.parsed import Parsed
+from packyard.writing.checks.subject import Subject
 
 _HINT = "refer to a Secret that the user creates"
 #: Keys of Secrets that are files of settings, or public: secret is only what looks so.
@@ -20,14 +20,14 @@ _VARIABLE = re.compile(r"(?m)^(?:export[ \t]+)?(?P<name>\w+?)(?:_?\d+)?=['\"]?(?
 _PLACE = re.compile(r"(?i)(file:|/|\$|<|\{|changeme)")
 
 
-def check(parsed: Parsed) -> Iterator[Finding]:
+def check(subject: Subject) -> Iterator[Finding]:
     """Find secrets in the texts of objects."""
-    for root in parsed.objects:
+    for root in subject.objects:
         if is_kind(root, CORE, "Secret"):
-            yield from _secret(root, parsed)
+            yield from _secret(root, subject)
             continue
         reported: set[int] = set()
-        for name, value in variables.stated(root, parsed):
+        for name, value in variables.stated(root, subject):
             if plain_secrets.is_name(name) and isinstance(value, Scalar) and _is_secret(value.value):
                 reported.add(id(value))
                 yield breach("plain-secret", value, f"{name} is a secret in plain text", _HINT)
@@ -37,7 +37,7 @@ def check(parsed: Parsed) -> Iterator[Finding]:
                 yield breach("plain-secret", node, f"{what} stands here in plain text", _HINT)
 
 
-def _secret(root: MappingNode, parsed: Parsed) -> Iterator[Finding]:
+def _secret(root: MappingNode, subject: Subject) -> Iterator[Finding]:
     """Find values of a Secret that are more than the place of one, but for those that users have to set."""
     for entry in (*entries(root.get("data")), *entries(root.get("stringData"))):
         text = entry.text
@@ -45,17 +45,17 @@ def _secret(root: MappingNode, parsed: Parsed) -> Iterator[Finding]:
             text
             and not plain_secrets.is_place(text)
             and not plain_secrets.is_public(entry.name)
-            and not _is_asked_for(entry.value, parsed)
+            and not _is_asked_for(entry.value, subject)
             and (not _SETTINGS.search(entry.name) or plain_secrets.find(text))
         ):
             message = f"{entry.name} is a secret in plain text (base64 does not hide it)"
             yield breach("plain-secret", entry, message, _HINT)
 
 
-def _is_asked_for(value: Node, parsed: Parsed) -> bool:
+def _is_asked_for(value: Node, subject: Subject) -> bool:
     """Say whether a value is that of a setter which is shipped empty, for users to set in their copy."""
-    names, setters = parsed.changed_by(value), parsed.definitions.setters
-    return any(setters[name].required for name in names) if parsed.krmfile else bool(names)
+    names, setters = subject.changed_by(value), subject.definitions.setters
+    return any(setters[name].required for name in names) if subject.krmfile else bool(names)
 
 
 def _is_secret(text: str) -> bool:

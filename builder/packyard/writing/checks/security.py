@@ -13,15 +13,15 @@ from packyard.core.kubernetes.pods import Pod
 from packyard.core.yaml.node import Entry, MappingNode, Node
 from packyard.writing.checks.applied_objects import Applied
 from packyard.writing.checks.finding import Finding, breach
-from packyard.writing.checks.parsed import Parsed
+from packyard.writing.checks.subject import Subject
 
 _MOST_NAMED = 3
 _ELSEWHERE = re.compile(r" is of the type |runAsNonRoot|user 0$")
 
 
-def check(parsed: Parsed, applied: Applied) -> Iterator[Finding]:
+def check(subject: Subject, applied: Applied) -> Iterator[Finding]:
     """Find pods that a stricter level than their own refuses."""
-    both = [pair for item in applied.objects for pair in zip(parsed.pods_of(item.root), item.pods, strict=False)]
+    both = [pair for item in applied.objects for pair in zip(subject.pods_of(item.root), item.pods, strict=False)]
     for pod, as_value in both:
         level = pod_security.find([as_value])
         objections = [objection for objection in level.objections if not _ELSEWHERE.search(objection)] if level else []

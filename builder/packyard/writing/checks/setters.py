@@ -21,7 +21,7 @@ from packyard.using.setters.fields import Binding, behind_headers, expected, set
 from packyard.using.setters.refusal import refusal, review
 from packyard.using.setters.rules.rule import Rule, read
 from packyard.writing.checks.finding import REMOVE, Finding, breach, finding
-from packyard.writing.checks.parsed import Parsed
+from packyard.writing.checks.subject import Subject
 
 #: What was to be a setter comment.
 _BROKEN = re.compile(
@@ -30,29 +30,29 @@ _BROKEN = re.compile(
 _NAMED = re.compile(r"\$\{([^${}]+)\}")
 
 
-def check(parsed: Parsed, *, shipped: bool | None) -> Iterator[Finding]:
+def check(subject: Subject, *, shipped: bool | None) -> Iterator[Finding]:
     """Find what is wrong with a package's setters."""
-    unbound = list(_unbound(parsed))
+    unbound = list(_unbound(subject))
     yield from unbound
-    if parsed.krmfile is None:
+    if subject.krmfile is None:
         return
-    definitions = parsed.definitions
-    rules, unreadable = rules_of(parsed)
+    definitions = subject.definitions
+    rules, unreadable = rules_of(subject)
     yield from unreadable
     for rule in rules:
         for name, problem in rule.review(definitions.setters, shipped=bool(shipped)):
             yield finding(name, problem)
     used: set[str] = set()
-    fields = [finding for _, bound in parsed.bound for finding in _field(bound, definitions, used)]
+    fields = [finding for _, bound in subject.bound for finding in _field(bound, definitions, used)]
     yield from fields
     # What a broken comment stood for, or a file that is empty or cannot be read uses, must not be taken for dead.
     is_certain = not unbound and all(field.rule != "unresolved-comment" for field in fields)
     is_whole = (
-        not parsed.unreadable
-        and all(document.root is None or isinstance(document.root, MappingNode) for document in parsed.documents)
-        and all(any(document.root for document in documents) for documents in parsed.files.values())
+        not subject.unreadable
+        and all(document.root is None or isinstance(document.root, MappingNode) for document in subject.documents)
+        and all(any(document.root for document in documents) for documents in subject.files.values())
     )
-    for entry in parsed.krmfile.entries:
+    for entry in subject.krmfile.entries:
         key = parse_key(entry.name)
         body = entry.value.mapping("x-k8s-cli", key.kind) if key else None
         if key is None or body is None:
@@ -67,10 +67,10 @@ def check(parsed: Parsed, *, shipped: bool | None) -> Iterator[Finding]:
             yield from _substitution(entry, body, definitions.substitutions[key.name], definitions)
 
 
-def rules_of(parsed: Parsed) -> tuple[list[Rule], list[Finding]]:
+def rules_of(subject: Subject) -> tuple[list[Rule], list[Finding]]:
     """Return the rules between the setters of a package, or what is wrong where one cannot be read."""
     try:
-        return read(parsed.krmfile.root) if parsed.krmfile else [], []
+        return read(subject.krmfile.root) if subject.krmfile else [], []
     except InputError as error:
         return [], [finding("invalid-rule", problem) for problem in error.problems]
 
@@ -119,9 +119,9 @@ def _reach(definition: Setter | Substitution, definitions: Definitions, used: se
         used.add(key)
 
 
-def _unbound(parsed: Parsed) -> Iterator[Finding]:
-    used = {id(binding.comment) for _, binding in parsed.bound}
-    commented = [document for document in parsed.documents if "#" in document.source.text]
+def _unbound(subject: Subject) -> Iterator[Finding]:
+    used = {id(binding.comment) for _, binding in subject.bound}
+    commented = [document for document in subject.documents if "#" in document.source.text]
     # Of what an alias repeats, a comment once.
     comments = {id(comment): (document.source, comment) for document in commented for comment in all_comments(document)}
     for key, (source, comment) in comments.items():

@@ -22,7 +22,7 @@ from packyard.using.setters.krmfile import KRMFILE
 from packyard.using.setters.packages import PackageFiles
 from packyard.writing.checks import definitions, setters
 from packyard.writing.checks.finding import Finding, breach, finding
-from packyard.writing.checks.parsed import Parsed, parse
+from packyard.writing.checks.subject import Subject, parse
 
 #: What a Krmfile alone can tell; what names reach, only a package can.
 _OF_DEFINITIONS = ("refused-value", "invalid-keyword", "unquoted-value", "required-unexplained", "two-names")
@@ -70,32 +70,32 @@ def _sort(text: str) -> str:
     return "bytes" if re.fullmatch(r"\d+(\.\d+)?[KMGTP]i?", text) else "text"
 
 
-def _values(krmfiles: Iterable[Parsed]) -> dict[str, str]:
+def _values(krmfiles: Iterable[Subject]) -> dict[str, str]:
     """Return the default of each setter that all Krmfiles give the same one."""
     values = {(setter.name, setter.text) for krmfile in krmfiles for setter in krmfile.definitions.setters.values()}
     counted = Counter(name for name, _ in values)
     return {name: value for name, value in values if counted[name] == 1}
 
 
-def _definitions(name: str, parsed: Parsed) -> Iterator[Finding]:
-    findings = [*setters.check(parsed, shipped=True), *definitions.check(parsed)]
+def _definitions(name: str, subject: Subject) -> Iterator[Finding]:
+    findings = [*setters.check(subject, shipped=True), *definitions.check(subject)]
     yield from (replace(item, fix="") for item in findings if item.rule in _OF_DEFINITIONS)
-    for setter in parsed.definitions.setters.values():
+    for setter in subject.definitions.setters.values():
         if setter.required and setter.example is None and setter.description:
             message = f"setter {setter.name} is required and has no example, for commands of pages and for checks"
             yield finding("required-unexplained", setter.problem(message, "example: what users would write"), "warning")
-    root = parsed.krmfile.root if parsed.krmfile and name == KRMFILE else None
+    root = subject.krmfile.root if subject.krmfile and name == KRMFILE else None
     if root and (rules := root.entry("rules")):
         message = "rules in the Krmfile of the whole workspace reach no package"
         yield breach("invalid-rule", rules, message, "put them into that of a base, an overlay or a package")
 
 
-def _unused(files: Mapping[str, bytes], krmfiles: Mapping[str, Parsed]) -> Iterator[Finding]:
+def _unused(files: Mapping[str, bytes], krmfiles: Mapping[str, Subject]) -> Iterator[Finding]:
     """Find definitions whose names stand nowhere else: neither in other files, nor in a pattern or a rule."""
     counted = Counter(word for data in files.values() for word in words(data))
-    for name, parsed in krmfiles.items():
+    for name, subject in krmfiles.items():
         text = files[name].decode("utf-8", "replace")
-        for entry in parsed.krmfile.entries if parsed.krmfile else ():
+        for entry in subject.krmfile.entries if subject.krmfile else ():
             word = entry.name.removeprefix(SETTER_PREFIX).removeprefix(SUBSTITUTION_PREFIX)
             own = rf"{re.escape(entry.name)}:|\bname:\s*[\"']?{re.escape(word)}(?![\w-])"
             if 0 < counted[word] <= len(re.findall(own, text)):

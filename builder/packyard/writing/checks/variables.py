@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from packyard.core.kubernetes.kinds import CORE, called, is_kind, names
 from packyard.core.yaml.document import entries, mappings, scalars
 from packyard.core.yaml.node import Entry, MappingNode, Node, Scalar
-from packyard.writing.checks.parsed import Parsed
+from packyard.writing.checks.subject import Subject
 
 _TORCH = (
     *("MASTER_ADDR", "MASTER_PORT", "WORLD_SIZE", "RANK", "PET_NNODES", "PET_NPROC_PER_NODE", "PET_NODE_RANK"),
@@ -48,16 +48,16 @@ class Variables:
     complete: bool
 
 
-def find(container: MappingNode, parsed: Parsed) -> Variables:
+def find(container: MappingNode, subject: Subject) -> Variables:
     """Return the variables of a container."""
     values: dict[str, Node | None] = {}
     is_complete = True
     for source in mappings(container.get("envFrom")):
-        data = content(source.text("configMapRef", "name"), parsed)
+        data = content(source.text("configMapRef", "name"), subject)
         is_complete = is_complete and data is not None
         values |= {source.text("prefix") + entry.name: entry.value for entry in data or ()}
     # What kustomize fills in.
-    kustomizations = (root for build in parsed.builds for root in build.kustomizations)
+    kustomizations = (root for build in subject.builds for root in build.kustomizations)
     values |= {name.value: None for root in kustomizations for name in names(root.get("vars"))}
     own = {name.value: item.get("value") for item in mappings(container.get("env")) if (name := item.scalar("name"))}
     return Variables({**values, **own}, frozenset(values), is_complete)
@@ -68,13 +68,13 @@ def is_filled_in(text: str) -> bool:
     return any(mark in text for mark in ("$(", "{{", "${"))
 
 
-def content(name: str, parsed: Parsed, kind: str = "ConfigMap") -> list[Entry] | None:
+def content(name: str, subject: Subject, kind: str = "ConfigMap") -> list[Entry] | None:
     """Return what the ConfigMaps of a name hold; None where there is none, or nobody knows all that one holds.
 
     ``kind`` may be Secret.
     """
     roots = [
-        root for root in (*parsed.objects, *parsed.generated) if is_kind(root, CORE, kind) and called(root) == name
+        root for root in (*subject.objects, *subject.generated) if is_kind(root, CORE, kind) and called(root) == name
     ]
     by_root = [[entry for field in _DATA for entry in entries(root.get(field))] for root in roots]
     return [entry for own in by_root for entry in own] if by_root and all(by_root) else None
@@ -91,8 +91,8 @@ def words(container: MappingNode) -> Iterator[Scalar]:
         yield from scalars(container.get(name))
 
 
-def stated(root: MappingNode, parsed: Parsed) -> Iterator[tuple[str, Node | None]]:
+def stated(root: MappingNode, subject: Subject) -> Iterator[tuple[str, Node | None]]:
     """Yield what an object says of variables: the keys of a ConfigMap, and ``env`` of containers, with their values."""
     yield from ((entry.name, entry.value) for entry in data_of(root))
-    for container in parsed.containers_of(root):
+    for container in subject.containers_of(root):
         yield from ((item.text("name"), item.get("value")) for item in mappings(container.get("env")))

@@ -22,7 +22,7 @@ from packyard.using.setters.definition import Definitions
 from packyard.writing.checks.builds import Build
 from packyard.writing.checks.finding import Finding
 from packyard.writing.checks.lint import find_built
-from packyard.writing.checks.parsed import Parsed
+from packyard.writing.checks.subject import Subject
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,26 +42,26 @@ class Option:
 
 
 def find(
-    parsed: Parsed, option: Option, defined: Definitions, judges: Sequence[Judge], known: Collection[Finding]
+    subject: Subject, option: Option, defined: Definitions, judges: Sequence[Judge], known: Collection[Finding]
 ) -> Iterator[Finding]:
     """Find what is wrong with a package where an option is enabled, but for what is ``known`` to be wrong without.
 
     ``defined`` are the definitions that the fields of options have.
     """
     keys = set(map(_key, known))
-    for build in (of_case for of_case in parsed.builds if of_case.kustomizations):
-        if roots := _enable(parsed, build, option):
-            revised = parsed.revised(build, roots, defined, frozenset(option.files))
-            own = option.files | {parsed.where + name for name in option.beside}
+    for build in (of_case for of_case in subject.builds if of_case.kustomizations):
+        if roots := _enable(subject, build, option):
+            revised = subject.revised(build, roots, defined, frozenset(option.files))
+            own = option.files | {subject.where + name for name in option.beside}
             for finding in find_built(revised, judges=judges):
                 if _key(finding) not in keys:
                     yield finding if finding.file in own else _placed(finding, option, roots)
 
 
-def _enable(parsed: Parsed, build: Build, option: Option) -> Sequence[MappingNode]:
+def _enable(subject: Subject, build: Build, option: Option) -> Sequence[MappingNode]:
     """Return the objects of a build of a package with an option; none where it does not fit, or changes nothing."""
     own = build.objects
-    beside = [root for name in option.beside for root in _roots(parsed, name) if root not in own]
+    beside = [root for name in option.beside for root in _roots(subject, name) if root not in own]
     objects = [SourceObject(root, "") for root in (*own, *beside)]
     try:
         accumulate(option.part, objects)
@@ -76,9 +76,9 @@ def _key(finding: Finding) -> tuple[str, int, int, str]:
     return finding.file, finding.line, finding.column, finding.rule
 
 
-def _roots(parsed: Parsed, path: str) -> Iterator[MappingNode]:
+def _roots(subject: Subject, path: str) -> Iterator[MappingNode]:
     """Yield the objects of a file."""
-    for root in (document.root for document in parsed.files.get(path, ())):
+    for root in (document.root for document in subject.files.get(path, ())):
         if isinstance(root, MappingNode):
             yield root
             yield from mappings(root.get("items"))

@@ -10,7 +10,7 @@ from packyard.core.yaml.node import MappingNode, Scalar
 from packyard.using.kustomize import selector
 from packyard.writing.checks.builds import Build
 from packyard.writing.checks.finding import Finding, breach
-from packyard.writing.checks.parsed import Parsed
+from packyard.writing.checks.subject import Subject
 
 _MOUNTS = ("volumeMounts", "volumeDevices")
 #: What volumes for a container are called that GKE adds.
@@ -22,18 +22,18 @@ _PINNING = (
 )
 
 
-def check(parsed: Parsed) -> Iterator[Finding]:
+def check(subject: Subject) -> Iterator[Finding]:
     """Find what is wrong with a package's pods."""
-    for build in parsed.builds:
+    for build in subject.builds:
         if build.complete:  # otherwise kustomize may tell them apart
             yield from _objects(build)
-        yield from _namespaces(build, parsed)
-    for root in parsed.objects:
+        yield from _namespaces(build, subject)
+    for root in subject.objects:
         yield from _namespace(root)
-        found_pods = parsed.pods_of(root)
+        found_pods = subject.pods_of(root)
         yield from _volumes(found_pods)
         for pod in found_pods:
-            yield from _nodes(pod, parsed)
+            yield from _nodes(pod, subject)
             volumes = pod.volume_names
             for container in pod.containers:
                 yield from _unknown_volumes(container, volumes)
@@ -54,7 +54,7 @@ def _objects(build: Build) -> Iterator[Finding]:
             yield breach("duplicate-name", name, message, hint, severity="warning" if is_open else "error")
 
 
-def _namespaces(build: Build, parsed: Parsed) -> Iterator[Finding]:
+def _namespaces(build: Build, subject: Subject) -> Iterator[Finding]:
     """Find an object that says its namespace, where the others go where users apply them."""
     if build.is_loose or any(root.get("namespace") for root in build.kustomizations):
         return
@@ -63,8 +63,8 @@ def _namespaces(build: Build, parsed: Parsed) -> Iterator[Finding]:
     namespaces = [entry for root in own if (meta := root.mapping("metadata")) and (entry := meta.entry("namespace"))]
     are_few = 2 * len(namespaces) <= len(own)
     rest = "others are where users apply them" if are_few else "kubectl apply -n refuses it in another"
-    for entry in namespaces if are_few or parsed.is_own else ():
-        if isinstance(entry.value, Scalar) and entry.value.value and not parsed.changed_by(entry.value):
+    for entry in namespaces if are_few or subject.is_own else ():
+        if isinstance(entry.value, Scalar) and entry.value.value and not subject.changed_by(entry.value):
             message = f"this object is in namespace {entry.value.value}, and {rest}"
             hint = "remove it: users name it, or namespace: in package.yaml does"
             yield breach("own-namespace", entry, message, hint)
@@ -79,11 +79,11 @@ def _namespace(root: MappingNode) -> Iterator[Finding]:
         yield breach("namespace-without-effect", namespace, message, "remove it")
 
 
-def _nodes(pod: Pod[MappingNode], parsed: Parsed) -> Iterator[Finding]:
+def _nodes(pod: Pod[MappingNode], subject: Subject) -> Iterator[Finding]:
     """Find a pod for one node, or for one type of machine, that no setter changes."""
     pinning = [entry for entry in entries(pod.spec.get("nodeSelector")) if entry.name in _PINNING]
     for entry in [*pinning, *filter(None, [pod.spec.entry("nodeName")])]:
-        if isinstance(entry.value, Scalar) and not parsed.changed_by(entry.value) and "{{" not in entry.text:
+        if isinstance(entry.value, Scalar) and not subject.changed_by(entry.value) and "{{" not in entry.text:
             message = f"the pod runs on {entry.text} alone, which another cluster does not have"
             yield breach("pinned-to-nodes", entry, message, "bind a setter, or use an affinity")
 

@@ -46,9 +46,9 @@ def bind(
 ) -> tuple[list[list[Edit]], dict[str, Definition]]:
     """Return the edits of each document, and the definitions that its comments reach; what it meets is noted."""
     edits: list[list[Edit]] = [[] for _ in documents]
-    known, bound = kpt.read(documents)
+    tagged, bound = kpt.read(documents)
     own = meaning.read(krmfile, notes) if krmfile else Definitions()
-    known = Definitions({**known.setters, **own.setters}, {**known.substitutions, **own.substitutions})
+    known = Definitions({**tagged.setters, **own.setters}, {**tagged.substitutions, **own.substitutions})
     bound += [Bound(number, *item[:4]) for number, document in enumerate(documents) for item in fields.find(document)]
     notes += [note for document in documents for note in _placeholders(document)]
     faults = [_fault(item, known) for item in bound]
@@ -65,10 +65,17 @@ def bind(
         if place_of_comment not in staying:
             edits[item.number].append(place.take_out(item.node.source, item.comment))
             notes.append(fault)
+    names: dict[str, str] = {}  # of patterns of kpt
     for item in staying.values():
+        name = item.reference.name
         if comment.parse(item.comment.text) is None:
-            edits[item.number].append(replace_comment(item.comment, comment.write(item.reference.name)))
-    return edits, meaning.reachable((item.reference.name for item in staying.values()), known)
+            if name in tagged.substitutions:
+                taken = {*known.setters, *known.substitutions, *names.values()}
+                names.setdefault(name, meaning.named_for(item.path, taken))
+            edits[item.number].append(replace_comment(item.comment, comment.write(names.get(name, name))))
+    reached = meaning.reachable((item.reference.name for item in staying.values()), known).values()
+    renamed = (definition._replace(name=names.get(definition.name, definition.name)) for definition in reached)
+    return edits, {definition.name: definition for definition in renamed}
 
 
 def left(krmfile: Krmfile, used: Collection[str]) -> Iterator[Note]:

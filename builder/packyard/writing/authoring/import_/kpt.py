@@ -17,7 +17,7 @@ from packyard.using.setters.comment import DefinitionRef
 from packyard.using.setters.definition import Definitions, Setter, Substitution
 from packyard.using.setters.kpt import kptfile, tags
 from packyard.using.setters.kpt.derivation import derive
-from packyard.writing.authoring.import_.meaning import named_for, substitution, typed
+from packyard.writing.authoring.import_.meaning import substitution, typed
 from packyard.writing.authoring.import_.note import LOST, Note
 
 
@@ -32,7 +32,7 @@ class Bound(NamedTuple):
 
 
 def read(documents: Sequence[Document]) -> tuple[Definitions, list[Bound]]:
-    """Read the comments of some documents: what they define, and what they bind."""
+    """Read the comments of some documents: what they define, each pattern by its text, and what they bind."""
     fields = [(number, field) for number, document in enumerate(documents) for field in tags.find(document.root)]
     texts = [(tag.pattern, node) for _, tag in fields if isinstance(node := tag.node, Scalar) and not is_null(node)]
     values = {setter.name: setter.value for setter, _ in derive(field for _, field in fields) if not setter.is_list}
@@ -49,8 +49,7 @@ def read(documents: Sequence[Document]) -> tuple[Definitions, list[Bound]]:
     substitutions: dict[str, Substitution] = {}
     bound: list[Bound] = []
     for number, field in fields:
-        same = (name for name, known in substitutions.items() if known.pattern == field.pattern.text)
-        name = field.pattern.sole_name or next(same, "") or named_for(field.path, {*setters, *substitutions})
+        name = field.pattern.sole_name or field.pattern.text
         if name not in setters:
             substitutions[name] = substitution(name, field.pattern.text)
         assert field.comment

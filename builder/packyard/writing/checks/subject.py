@@ -1,4 +1,4 @@
-"""A package directory, parsed once for all checks: definitions, documents with their bound fields, objects by build."""
+"""What checks judge: a package directory read once: definitions, documents with bound fields, objects by build."""
 
 import posixpath
 from collections.abc import Iterable, Mapping, Sequence
@@ -24,7 +24,7 @@ from packyard.writing.checks.finding import Finding, finding
 
 
 @dataclass(frozen=True)
-class Parsed:
+class Subject:
     """What a package holds; ``krmfile`` is None where it cannot be read. ``of`` narrows it to one build.
 
     In its documents each alias is replaced by the node that it repeats: that node is met once for each place.
@@ -105,11 +105,13 @@ class Parsed:
         """Return the objects of a kind by their names."""
         return {name.value: root for root in self.objects if is_kind(root, group, kind) and (name := name_of(root))}
 
-    def of(self, build: Build) -> "Parsed":
+    def of(self, build: Build) -> "Subject":
         """Return the package as if it had this build alone."""
         return replace(self, builds=(build,))
 
-    def revised(self, build: Build, roots: Sequence[MappingNode], more: Definitions, added: frozenset[str]) -> "Parsed":
+    def revised(
+        self, build: Build, roots: Sequence[MappingNode], more: Definitions, added: frozenset[str]
+    ) -> "Subject":
         """Return the package with one build, whose objects are others.
 
         ``more`` are the definitions that comments in the files ``added`` refer to.
@@ -130,7 +132,7 @@ class Parsed:
         )
 
 
-def parse(package: PackageFiles) -> Parsed:
+def parse(package: PackageFiles) -> Subject:
     """Parse every file; a file that cannot be parsed is left out and reported."""
     unreadable: list[Finding] = []
     krmfile: Krmfile | None = None
@@ -155,7 +157,7 @@ def parse(package: PackageFiles) -> Parsed:
         else:
             files[path] = documents
             bound += own
-    return Parsed(
+    return Subject(
         where=package.where,
         krmfile=krmfile,
         definitions=krmfile.definitions if krmfile else Definitions(),
@@ -181,7 +183,7 @@ def _bound(documents: Iterable[Document]) -> list[tuple[Node | None, Binding]]:
 def _reached(
     bound: Iterable[tuple[Node | None, Binding]], definitions: Definitions | None
 ) -> dict[int, frozenset[str]]:
-    """Return the names of the setters that change each field, as `Parsed.changed_by` does."""
+    """Return the names of the setters that change each field, as `Subject.changed_by` does."""
     if definitions is None:
         return {id(binding.node): frozenset((binding.reference.name,)) for _, binding in bound}
     setters: dict[int, frozenset[str]] = {}
