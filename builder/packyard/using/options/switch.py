@@ -19,7 +19,7 @@ from packyard.using.kustomize.dialect import PackageSources
 from packyard.using.options import options
 from packyard.using.options.folder import OPTIONS, description, has_options
 from packyard.using.options.options import Options
-from packyard.using.setters.definition import Definitions
+from packyard.using.setters.definition import Definitions, Setter, Substitution
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,7 +149,7 @@ def replaced(use_case: Tree, definitions: Definitions, names: Iterable[str]) -> 
         for chosen in ([], *([name] for name in here.enabled)):
             by_option["".join(chosen)] = bound(sources, here.switched(chosen, here.enabled))
     for name in names:
-        made = (definitions.setters[name], *definitions.substitutions.values())
+        made: list[Setter | Substitution] = [definitions.setters[name], *definitions.substitutions.values()]
         fields = {item.name for item in made if name in definitions.setters_of(item)}
         if option := next((option for option, known in by_option.items() if fields.isdisjoint(known)), ""):
             yield name, option
