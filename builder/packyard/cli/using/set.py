@@ -117,14 +117,11 @@ def _set(here: Tree, directory: Path, words: list[str], parsed: Flags) -> Outcom
 
 def _tell_lost(directory: Path) -> None:
     """Warn of use cases in which nothing is set, as their Krmfile is gone."""
+    from packyard.core.bundle import shipped  # for who looks below
     from packyard.using.options import folder
 
-    bare = [use_case for use_case in folder.use_cases(directory) if not os.path.lexists(f"{use_case}/Krmfile")]
-    if bare:
-        from packyard.core.bundle import shipped  # most have theirs
-
-        for lost in shipped.lost(map(Path, bare), "Krmfile"):
-            output.warning(str(lost._replace(message=f"{lost.message} and is passed over")))
+    for lost in shipped.lost(map(Path, folder.use_cases(directory)), "Krmfile"):
+        output.warning(str(lost._replace(message=f"{lost.message} and is passed over")))
 
 
 def _tell_idle(here: Tree, directory: Path, changes: Sequence[Change]) -> None:
