@@ -30,7 +30,6 @@ from packyard.cli import output, state
 from packyard.cli.flags import Declared, Flags, page
 from packyard.core.errors import UsageError, shown
 from packyard.core.files.tree import Tree
-from packyard.using.options.folder import OPTIONS
 from packyard.using.setting import Change, Outcome, set_values
 
 if TYPE_CHECKING:
@@ -65,7 +64,7 @@ def main(words: Sequence[str]) -> None:
     else:
         packages: Packages = {}
         for change in outcome.changes:
-            _tell(change, _where(change, parsed, packages) if len(outcome.changes) > 1 else "")
+            _tell(change, _where(change, packages) if parsed.switches["recurse-subpackages"] else "")
     if parsed.switches["recurse-subpackages"]:
         _tell_idle(here, directory, outcome.changes)
 
@@ -169,11 +168,8 @@ def _typed(directory: Path) -> str:
     return address.typed(directory)
 
 
-def _where(change: Change, parsed: Flags, packages: Packages) -> str:
-    """Return the place that several changes begin with; one use case has the options that follow it."""
-    if Path(change.place).name == OPTIONS and not parsed.switches["recurse-subpackages"]:
-        return ""
-    from packyard.core.bundle import address  # for who changes several places
+def _where(change: Change, packages: Packages) -> str:
+    from packyard.core.bundle import address  # most sets are of one use case
 
     return f"{address.shown(Path(change.place), packages)}: "
 
