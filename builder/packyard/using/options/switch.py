@@ -178,7 +178,7 @@ def _unknown(here: Options, name: str) -> Problem | None:
     if os.path.islink(folder / name):
         return Problem(f"option {name!r} must be a folder, not a link", file=str(folder / name))
     hint = suggest(name, names) or f"there are {', '.join(names)}"
-    return Problem(f"there is no option {name!r}", file=str(folder), hint=hint)
+    return Problem(f"there is no option {name!r}", hint=hint)
 
 
 def _check(here: Options, sources: PackageSources) -> None:
