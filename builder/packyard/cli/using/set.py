@@ -34,7 +34,7 @@ from packyard.using.options.folder import OPTIONS
 from packyard.using.setting import Change, Outcome, set_values
 
 if TYPE_CHECKING:
-    from packyard.core.bundle.shipped import Packages
+    from packyard.core.bundle.delivery import Packages
     from packyard.using.setters.definition import Setter
 
 _PAGE = page(sys.modules[__name__])
@@ -121,9 +121,9 @@ def _tell_lost(directory: Path) -> None:
 
     bare = [use_case for use_case in folder.use_cases(directory) if not os.path.lexists(f"{use_case}/Krmfile")]
     if bare:
-        from packyard.core.bundle import shipped  # most have theirs
+        from packyard.core.bundle import delivery  # most have theirs
 
-        for lost in shipped.lost(map(Path, bare), "Krmfile"):
+        for lost in delivery.lost(map(Path, bare), "Krmfile"):
             output.warning(str(lost._replace(message=f"{lost.message} and is passed over")))
 
 

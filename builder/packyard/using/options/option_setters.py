@@ -105,7 +105,7 @@ def elsewhere(use_case: Tree, problem: Problem) -> Problem:
 
     That another use case has it is a hint. What is missing in a line of a values file stays a problem of that line.
     """
-    from packyard.core.bundle import address, shipped  # for errors
+    from packyard.core.bundle import address, delivery  # for errors
 
     name, directory = problem.missing, use_case.root_dir
     if not name:
@@ -115,7 +115,7 @@ def elsewhere(use_case: Tree, problem: Problem) -> Problem:
         message = f"{name} is a parameter of {listed(having)}, which {directory} has not enabled"
         hint = f"packyard enable {address.typed(directory)} {having[0].name}"
         known = having[0].setters[name].problem(message, hint)
-    elif replacement := shipped.replacement(directory, name):
+    elif replacement := delivery.replacement(directory, name):
         known = replacement
     elif not problem.hint.startswith("did") and (place := _others(directory, name)):
         known = problem._replace(hint=f"{place} has it")
@@ -126,9 +126,9 @@ def elsewhere(use_case: Tree, problem: Problem) -> Problem:
 
 def _others(directory: Path, name: str) -> str:
     """Return the address of a use case of the package that has a setter."""
-    from packyard.core.bundle import address, shipped  # for errors
+    from packyard.core.bundle import address, delivery  # for errors
 
-    package = shipped.package_of(directory)
+    package = delivery.package_of(directory)
     having = [path for path, item in package[1].use_cases.items() if name in item.setters] if package else []
     return address.of(Path(paths.seen(directory, package[0]), having[0])) if package and having else ""
 

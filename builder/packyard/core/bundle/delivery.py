@@ -1,4 +1,4 @@
-"""What an untarred package says of itself: the values that it was shipped with, what became of setters, its presets.
+"""What an untarred package says of itself: the values that it was delivered with, what became of setters, its presets.
 
 A directory may belong to no package, and a package may have lost the file: then there is nothing to tell. A damaged
 file is an `IntegrityError`.
