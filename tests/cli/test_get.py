@@ -65,7 +65,7 @@ def test_says_which_version_of_which_channel_it_is_and_why(
     assert re.match(rf"bert@1\.1 from {channel} \({origin}\), the highest of 2 in \^1\n", process.stderr)
     monkeypatch.setenv("PACKYARD_CHANNEL", str(channel))
     process = packyard("get", "bert", "--to", tmp_path / "2")
-    why = "the latest version that is not a pre-release"
+    why = "the latest version that is not a pre-release, kept since it was fetched"
     assert re.match(rf"bert@1\.1 from {channel} \(PACKYARD_CHANNEL\), {why}\n", process.stderr)
     assert process.stderr.splitlines()[1] == "not signed: nobody can tell who published it"
 

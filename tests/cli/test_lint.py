@@ -33,6 +33,14 @@ def test_of_a_broken_file_nothing_else_is_found(path: str, tmp_path: Path, monke
     assert len([each for each in found(".") if each["file"] == (root / path).name]) <= 1
 
 
+def test_a_missing_file_is_told_once(tmp_path: Path) -> None:
+    root = optioned.package(tmp_path)
+    assert tiny.run("enable", root / optioned.MULTI, "queue")[0] == 0
+    before = found(root)
+    (root / optioned.MULTI / "config-map.yaml").unlink()
+    assert [each["rule"] for each in found(root) if each not in before] == ["missing-file"]
+
+
 def test_warnings_fail_where_they_are_to_fail_and_taste_is_of_workspaces(tmp_path: Path) -> None:
     tiny.write(tmp_path / "päck age/a.yaml", 'apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\ndata: {a: "1"}\n')
     assert tiny.run("lint", tmp_path / "päck age", "--strict")[:2] == (0, "")

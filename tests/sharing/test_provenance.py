@@ -25,6 +25,7 @@ from packyard.sharing.index.access import Publisher
 from packyard.sharing.index.index import Index
 from packyard.sharing.stores.directory import DirectoryStore
 from packyard.sharing.stores.oci import manifest as manifests
+from packyard.sharing.stores.store import DeniedError, NotFoundError
 from packyard.sharing.trust import envelope, provenance, sbom
 from packyard.sharing.trust.keys import NOBODY, SigningKey, Trust
 from packyard.sharing.trust.provenance import Provenance, Statement
@@ -43,6 +44,22 @@ REVISION = Revision(commit=COMMIT, url="git+https://example.com/zoo.git", folder
 SBOM = sbom.to_bytes(BUNDLE)
 MADE = Statement(BERT, INPUTS, REVISION, sbom=SBOM)
 SIGNED = MADE.to_bytes(KEY)
+
+
+def test_an_unsigned_statement_is_found_where_s3_denies_what_is_missing_to_who_may_not_list(tmp_path: Path) -> None:
+    class Unlisted(DirectoryStore):
+        def get(self, key: str, **more: Any) -> bytes:
+            try:
+                return super().get(key, **more)
+            except NotFoundError as error:
+                raise DeniedError("access denied") from error
+
+    store = Unlisted(tmp_path / "channel")
+    store.put("1/a", b"")
+    with pytest.raises(DeniedError):
+        provenance.get(store, BERT)
+    store.put(BERT.beside(PROVENANCE), MADE.to_bytes())
+    assert provenance.get(store, BERT) == MADE.to_bytes()
 
 
 def test_is_an_in_toto_statement_in_the_words_of_slsa() -> None:

@@ -34,10 +34,10 @@ class Formatter(argparse.RawDescriptionHelpFormatter):
 class Parser(argparse.ArgumentParser):
     """An argument parser that prints through `output`, and raises `UsageError` instead of exiting.
 
-    ``example`` is a command that says all that has to be said.
+    ``example`` is a command that says all that has to be said; unless the verb ``is_for_here``, it is another verb's.
     """
 
-    example = ""
+    example, is_for_here = "", True
     typed: Sequence[str] = ()
     color = False  # from Python 3.14 on argparse would color the help
 
@@ -62,7 +62,11 @@ class Parser(argparse.ArgumentParser):
             missing = message.partition(": ")[2].split(", ")
             message = f"{' and '.join(missing)} {'is' if len(missing) == 1 else 'are'} missing"
             command = self.example or (self.usage or "").replace("%(prog)s", self.prog).removesuffix(" [flags]")
-            if self.typed and (flags := [self._option_string_actions[name] for name in missing if name[0] == "-"]):
+            if (
+                self.is_for_here
+                and self.typed
+                and (flags := [self._option_string_actions[name] for name in missing if name[0] == "-"])
+            ):
                 command = " ".join([self.prog, join(self.typed), *map(_in_usage, flags)])
         message = message.removeprefix("argument ").replace(": expected one argument", " needs a value")
         raise UsageError(f"{self.prog}: {message}; type {command}")

@@ -144,9 +144,8 @@ def placed(problem: Problem) -> Problem:
     if file in KRMFILES and (problem.setter or problem.missing):
         with suppress(PackyardError):  # packyard.json is damaged, which others say
             if delivery.package_of(Path(folder)):
-                defined = f"defined at {problem.file}" + f":{problem.line}" * bool(problem.line)
-                detail = "; ".join(filter(None, (problem.detail, defined)))
-                return problem._replace(file=folder and address.of(Path(folder)), line=0, detail=detail)
+                defined = f"{problem.detail} defined at {problem.file}:{problem.line}".strip()
+                return problem._replace(file=folder and address.of(Path(folder)), line=0, detail=defined)
     return problem
 
 

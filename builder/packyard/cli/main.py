@@ -110,6 +110,6 @@ def _unknown(word: str, rest: Sequence[str]) -> str:
         words = " ".join(text for text in rest if text not in VERBS)
         typed = re.sub(_SLOT, lambda slot: words or slot[0], FOREIGN[word])
         return f"packyard: no verb {word!r}; type packyard {typed}"
-    hint = suggest(word, FLAGS if word.startswith("-") else VERBS)
+    hint = suggest(word, FLAGS if word.startswith("-") else (*VERBS, "help"))
     problem = f"no flag {word!r} before the verb" if word.startswith("-") else f"no verb {word!r}"
     return f"packyard: {problem}" + (f" ({hint})" if hint else "") + "; packyard help all lists them"

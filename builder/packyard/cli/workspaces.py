@@ -8,14 +8,13 @@ import os
 from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
-from shlex import quote
+from shlex import join, quote
 
 from packyard.cli import declare, output, preferences
 from packyard.core.bundle.reference import Reference
 from packyard.core.errors import ConflictError, InputError, Problem
 from packyard.core.files import home, regular
 from packyard.core.files.paths import WORKSPACE
-from packyard.writing.checks.finding import Finding
 from packyard.writing.source import library, workspace
 from packyard.writing.source.library import Entry
 from packyard.writing.source.workspace import Workspace
@@ -91,10 +90,11 @@ def _obtain(entry: Entry) -> Path:
     return into / entry.name
 
 
-def tell_warnings(warnings: Sequence[Finding]) -> None:
-    """Say what lint warns of in what was built."""
-    for finding in warnings:
-        output.warning(str(finding.named))
+def tell_warnings(count: int, arguments: declare.Arguments) -> None:
+    """Say how many warnings lint has of what the arguments name, and what shows them."""
+    if count:
+        words = [*arguments.names, *(["--workspace", arguments.workspace] if arguments.workspace else [])]
+        output.warning(f"lint has {output.counted(count, 'warning')}; {join(['packyard', 'lint', *words])} shows them")
 
 
 def add_jobs(parser: declare.Parser) -> None:

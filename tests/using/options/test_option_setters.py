@@ -64,12 +64,9 @@ def test_a_damaged_packyard_json_is_said_where_it_is_needed(root: Path, text: st
 @pytest.mark.parametrize(
     "words", ["MEMORY_LIMIT=8Gi", "MEMORY_LIMIT 8Gi", "--unset MEMORY_LIMIT", "-R MEMORY_LIMIT=8Gi"]
 )
-def test_a_name_that_went_says_where_with_file_and_line(root: Path, words: str) -> None:
-    lines = (root / "packyard.json").read_text().splitlines()
-    number = next(place for place, line in enumerate(lines, 1) if '"moved"' in line)
+def test_a_name_that_went_says_where(root: Path, words: str) -> None:
     err = refused(root / optioned.MULTI, "set", ".", *words.split())
-    place = f"../../../../packyard.json:{number}"
-    assert err == f"error: {place}: MEMORY_LIMIT is no longer a parameter: the line `memory` of job.yaml\n"
+    assert err == "error: MEMORY_LIMIT is no longer a parameter: the line `memory` of job.yaml\n"
 
 
 #: How many files of the package each opens, besides packyard.json.

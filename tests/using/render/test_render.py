@@ -6,11 +6,10 @@ import pytest
 
 import tiny
 from packyard.core.errors import InputError
-from packyard.core.yaml.node import Source
-from packyard.using.kustomize import objects
 from packyard.using.render.every import render_all
 from packyard.using.render.render import render
 from real import Kustomize
+from using.kustomize.both import roots
 
 KRMFILE = tiny.text("render/Krmfile")
 SET = KRMFILE.replace('value: "", required', 'value: "x", isSet: true, required')
@@ -24,10 +23,6 @@ def use_case(tmp_path: Path) -> Path:
     (folder / "a.yaml").write_text(OBJECT)
     (folder / "Krmfile").write_text(SET)
     return folder
-
-
-def read(data: bytes) -> list[object]:
-    return objects.parse(Source("built", data.decode()))
 
 
 def test_refuses_with_every_setter_that_is_still_unset_and_how_to_set_it(use_case: Path) -> None:
@@ -68,6 +63,9 @@ def test_does_not_fall_back_where_a_program_fails(use_case: Path, tmp_path: Path
     tiny.script(tmp_path / "kustomize", "echo 'Error: broken' >&2; exit 1")
     with pytest.raises(InputError, match="Error: broken"):
         render(use_case, path=str(tmp_path))
+    (use_case / "a.yaml").rename(use_case / "b.yaml")  # which our own build names by file and line
+    with pytest.raises(InputError, match=r"kustomization\.yaml:2:3: resources: 'a\.yaml' is neither .*'b\.yaml'"):
+        render(use_case, path=str(tmp_path))
 
 
 def test_all_three_ways_give_equal_objects(
@@ -77,5 +75,5 @@ def test_all_three_ways_give_equal_objects(
     (tmp_path / "one" / "kustomize").symlink_to(kustomize5.program)
     (tmp_path / "two").mkdir()
     (tmp_path / "two" / "kubectl").symlink_to(kubectl)
-    built = [read(render(use_case, path=path)) for path in (f"{tmp_path}/one", f"{tmp_path}/two", "")]
+    built = [roots(render(use_case, path=path).decode()) for path in (f"{tmp_path}/one", f"{tmp_path}/two", "")]
     assert built[0] == built[1] == built[2]

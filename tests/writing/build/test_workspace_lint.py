@@ -230,6 +230,19 @@ useCases:
     (error,) = (line for line in linted(tmp_path) if "error" in line)
     assert error.startswith("packages/p/package.yaml:5: error: setters.RUN_NAME: ")
     assert error.endswith("(call the use case otherwise, or give it setters: {RUN_NAME: …})")
+    tiny.replace(tmp_path / "bases/one/pod.yaml", 'name: run # {"$openapi":"INSTANCE_NAME"}', "name: run")
+    renamed, use_cases = (
+        patch.replace("spec/containers/0/image, value: b:2", "metadata/name, value: dev-run"),
+        "useCases:\n",
+    )
+    for name, part in (("dev", renamed), ("prod", renamed.replace("dev", "prod")), ("tools", patch)):
+        tiny.write(tmp_path / f"bases/{name}/kustomization.yaml", f"resources: [../one]\n{part}\n")
+        use_cases = f"{use_cases}  {name}: {{base: {name}}}\n"
+    tiny.write(tmp_path / "packages/p/package.yaml", package + use_cases)
+    said = linted(tmp_path)
+    assert [line.partition(" ")[0] for line in said if "[fixed-name]" in line] == ["bases/one/pod.yaml:4:9:"]
+    (taken,) = (line for line in said if "this replaces the setter IMAGE: it sets nothing in tools" in line)
+    assert taken.startswith("bases/tools/kustomization.yaml:2:")
 
 
 def test_a_base_that_no_package_uses_is_composed_and_judged(root: Path) -> None:

@@ -71,7 +71,7 @@ def run(arguments: declare.Arguments) -> None:
         with progress.of(part) as done:
             put = partial(tree.write, folder)
             built = catalogue.build(workspace, arguments.version, part, put, jobs=jobs, done=done)
-        workspaces.tell_warnings(built.warnings)
+        workspaces.tell_warnings(len(built.warnings), arguments)
         for place in dict.fromkeys(f"{finding.file}:{finding.line}" for finding in built.secrets):
             output.warning(f"{place}: a secret in plain text, which all who read the channel read")
         files = (folder / f"{name}.tar.gz" for name in part)

@@ -73,14 +73,11 @@ def _tell(directory: Path, outcome: Switched, word: str, options: list[OptionSet
     output.detail(str(directory / outcome.file))
     if outcome.unsure:
         output.warning(f"{outcome.unsure}; run kustomize build to see whether it fits here")
-    if word == "disabled":
-        for name in outcome.changed:
-            output.line(f"{name} is {word}")
-        return
-    texts = {option.name: option.description for option in options}
+    said = options if word == "enabled" else []
+    texts = {option.name: f": {option.description}" for option in said if option.description}
     for name in outcome.changed:
-        output.line(f"{name} is {word}: {texts[name]}" if texts[name] else f"{name} is {word}")
-    for option in options:
+        output.line(f"{name} is {word}{texts.get(name, '')}")
+    for option in said:
         _tell_values(directory, option)
         _tell_secrets(directory, option.name)
 

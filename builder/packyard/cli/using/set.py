@@ -30,7 +30,7 @@ from packyard.cli import output, state
 from packyard.cli.flags import Declared, Flags, page
 from packyard.core.errors import UsageError, shown
 from packyard.core.files.tree import Tree
-from packyard.using.options.folder import OPTIONS
+from packyard.using.options.folder import has_options
 from packyard.using.setting import Change, Outcome, set_values
 
 if TYPE_CHECKING:
@@ -65,9 +65,11 @@ def main(words: Sequence[str]) -> None:
     else:
         packages: Packages = {}
         for change in outcome.changes:
-            _tell(change, _where(change, parsed, packages) if len(outcome.changes) > 1 else "")
+            _tell(change, _where(change, packages) if parsed.switches["recurse-subpackages"] else "")
     if parsed.switches["recurse-subpackages"]:
         _tell_idle(here, directory, outcome.changes)
+    else:
+        _tell_replaced(outcome.changes)
 
 
 def _set(here: Tree, directory: Path, words: list[str], parsed: Flags) -> Outcome:
@@ -117,14 +119,22 @@ def _set(here: Tree, directory: Path, words: list[str], parsed: Flags) -> Outcom
 
 def _tell_lost(directory: Path) -> None:
     """Warn of use cases in which nothing is set, as their Krmfile is gone."""
+    from packyard.core.bundle import delivery  # for who looks below
     from packyard.using.options import folder
 
-    bare = [use_case for use_case in folder.use_cases(directory) if not os.path.lexists(f"{use_case}/Krmfile")]
-    if bare:
-        from packyard.core.bundle import delivery  # most have theirs
+    for lost in delivery.lost(map(Path, folder.use_cases(directory)), "Krmfile"):
+        output.warning(str(lost._replace(message=f"{lost.message} and is passed over")))
 
-        for lost in delivery.lost(map(Path, bare), "Krmfile"):
-            output.warning(str(lost._replace(message=f"{lost.message} and is passed over")))
+
+def _tell_replaced(changes: Sequence[Change]) -> None:
+    """Say of what is set in a use case that an option which is enabled replaces it."""
+    for change in changes:
+        use_case = Tree(Path(change.place))
+        if has_options(use_case):
+            from packyard.using.options import switch  # most use cases have no option enabled
+
+            for name, option in switch.replaced(use_case, change.plan.definitions, change.plan.counts):
+                output.warning(f"{name} has no effect here: the option {option!r}, which is enabled, replaces it")
 
 
 def _tell_idle(here: Tree, directory: Path, changes: Sequence[Change]) -> None:
@@ -172,11 +182,8 @@ def _typed(directory: Path) -> str:
     return address.typed(directory)
 
 
-def _where(change: Change, parsed: Flags, packages: Packages) -> str:
-    """Return the place that several changes begin with; one use case has the options that follow it."""
-    if Path(change.place).name == OPTIONS and not parsed.switches["recurse-subpackages"]:
-        return ""
-    from packyard.core.bundle import address  # for who changes several places
+def _where(change: Change, packages: Packages) -> str:
+    from packyard.core.bundle import address  # most sets are of one use case
 
     return f"{address.shown(Path(change.place), packages)}: "
 

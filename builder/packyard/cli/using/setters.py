@@ -126,8 +126,7 @@ def _show_one(tree: Tree, arguments: declare.Arguments, listings: Sequence[Listi
     for listing in listings:
         rows = listing.setters
         if listing.is_option and rows:
-            name = posixpath.basename(listing.heading)
-            output.line(f"option {name}, for all use cases that have it enabled:")
+            output.line(f"option {posixpath.basename(listing.heading)}, for all use cases that have it enabled:")
         for line in output.filled(listing.description) if rows and not is_part else ():
             output.line(line)
         output.table(("NAME", "VALUE", "DESCRIPTION"), [_cells(row.setter) for row in rows])

@@ -15,6 +15,7 @@ EXAMPLE = "packyard build --version 1.0.0 --to build"
 def add_arguments(parser: declare.Parser) -> None:
     """Declare the verb's arguments."""
     if not find_root(Path()):
+        parser.is_for_here = False
         parser.example = "packyard render NAME/USECASE, which prints manifests: build is for authors, in a workspace"
     parser.value("--to DIR", "the folder to build packages into", required=True)
     parser.former("--out", "--to")
@@ -36,4 +37,4 @@ def run(arguments: declare.Arguments) -> None:
     if ROWS.show(built.packages, arguments.output):
         for item in built.packages:
             output.line(f"{out_dir / item.name}.tar.gz  {item.digest}  {item.size} bytes")
-        workspaces.tell_warnings(built.warnings)
+        workspaces.tell_warnings(len(built.warnings), arguments)

@@ -175,7 +175,9 @@ def _in_folder(directory: Path, judging: list[Judge]) -> Linted:
     broken = {Path(finding.file) for finding in linted.findings if finding.rule == "unreadable"}
     sound = {directory / use_case for use_case in linted.use_cases} - {file.parent for file in broken}
     misfits = (problem for path in sorted(sound) for problem in find_misfits(tree.at(path)))
-    once = dict.fromkeys(misfit for misfit in misfits if Path(misfit.file) not in broken)
+    told = {(finding.file, finding.line) for finding in linted.findings}
+    new = (misfit for misfit in misfits if (misfit.file, misfit.line) not in told)
+    once = dict.fromkeys(misfit for misfit in new if Path(misfit.file) not in broken)
     return Linted([*linted.findings, *(finding("option-does-not-apply", misfit) for misfit in once)], linted.use_cases)
 
 

@@ -31,8 +31,7 @@ def run(arguments: declare.Arguments) -> int:
     verdicts = list(judge(workspace, names, is_whole=is_whole, path=path, is_server_asked=arguments.server))
     is_short = output.quiet and arguments.output == "text"
     ROWS.show([each for each in verdicts if each.state != "passed" or not is_short], arguments.output)
-    for warning in dict.fromkeys(warning for verdict in verdicts for warning in verdict.warnings):
-        output.warning(warning)
+    workspaces.tell_warnings(len({warning for verdict in verdicts for warning in verdict.warnings}), arguments)
     misfits = dict.fromkeys((verdict.package, misfit) for verdict in verdicts for misfit in verdict.misfits)
     for package, misfit in misfits:
         cases = [verdict.where for verdict in verdicts if verdict.package == package and misfit in verdict.misfits]

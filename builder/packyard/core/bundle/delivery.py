@@ -73,10 +73,7 @@ def replacement(directory: Path, name: str) -> Problem | None:
     package = package_of(directory)
     if package is None or name not in package[1].moved:
         return None
-    root, described = package
-    file = paths.seen(directory, f"{root}/{manifest.FILE}")
-    line = regular.read(file).partition(b'\n  "moved":')[0].count(b"\n") + 2
-    return Problem(f"{name} is no longer a parameter: {described.moved[name]}", file=file, line=line)
+    return Problem(f"{name} is no longer a parameter: {package[1].moved[name]}", missing=name)
 
 
 def presets(directory: Path) -> dict[str, Path]:

@@ -70,7 +70,7 @@ class Proof:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Fetched:
-    """A bundle, its entry and why it was chosen, what is proved about it, and its package.
+    """A bundle, its entry and why it was chosen, what is proved about it, its package, and whether it was kept here.
 
     In a registry the versions of the package are read when somebody asks for them. Of a bundle that is in no channel
     there are only bundle and entry.
@@ -81,6 +81,7 @@ class Fetched:
     why: str = ""
     proof: Proof | None = None
     package: Package = NO_VERSIONS
+    is_kept: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -115,20 +116,20 @@ def fetch(store: Store, reference: Reference, how: Fetching | None = None, *, pi
             hint = "ask whoever publishes there: a published version never changes"
             raise IntegrityError(Problem(problem, file=str(entry), hint=hint))
         try:
-            data = _file(store, entry, how)
+            data, is_kept = _file(store, entry, how)
             proof = verify(entry, provenance.get(store, entry), how.trusted, what=str(entry), index=index)
         except (NotFoundError, IntegrityError):
             latest = access.read(store, how.trusted, how.memory)
             latest.named(reference.name).get(entry.version)  # removed meanwhile
             raise
     why = "the version that is pinned" if pin else why
-    return Fetched(bundle=opened(entry, data), entry=entry, why=why, proof=proof, package=package)
+    return Fetched(bundle=opened(entry, data), entry=entry, why=why, proof=proof, package=package, is_kept=is_kept)
 
 
 def whole(store: Store, entry: IndexEntry, how: Fetching) -> bytes:
     """Return the file of a listed bundle; all of it is verified, but for who made it."""
     with pointing_to_fsck(store):
-        return opened(entry, _file(store, entry, how)).data
+        return opened(entry, _file(store, entry, how)[0]).data
 
 
 def _index(store: Store, reference: Reference, how: Fetching, *, is_pinned: bool) -> Index:
@@ -150,11 +151,14 @@ def _index(store: Store, reference: Reference, how: Fetching, *, is_pinned: bool
         return older if older.channel == remembered.channel else remembered
 
 
-def _file(store: Store, entry: IndexEntry, how: Fetching) -> bytes:
-    """Return the file of a listed bundle, which has the listed digest, and no more of it than the index says."""
+def _file(store: Store, entry: IndexEntry, how: Fetching) -> tuple[bytes, bool]:
+    """Return the file of a listed bundle, which has the listed digest, and whether it was kept.
+
+    Of what is transferred it reads no more than the index says.
+    """
     data = how.cache.get(entry.digest) if how.cache else None
     if data is not None:
-        return data
+        return data, True
     if entry.size > LIMITS.packed_size:
         problem = f"it is listed with {entry.size} bytes; a bundle has at most {LIMITS.packed_size}"
         raise IntegrityError(f"{entry}: {problem}")
@@ -167,7 +171,7 @@ def _file(store: Store, entry: IndexEntry, how: Fetching) -> bytes:
         with suppress(UnavailableError):  # a cache that cannot be written is no reason to fail
             how.cache.put(entry.digest, data)
             how.cache.prune()
-    return data
+    return data, False
 
 
 def opened(entry: IndexEntry, data: bytes) -> Bundle:

@@ -26,7 +26,7 @@ from packyard.core.errors import IntegrityError, Problem
 from packyard.core.files.git import Revision
 from packyard.sharing.entry import PROVENANCE, SBOM, SIGSTORE, IndexEntry
 from packyard.sharing.stores.oci import manifest as manifests
-from packyard.sharing.stores.store import Store, get_or_none
+from packyard.sharing.stores.store import DeniedError, Store, get_or_none
 from packyard.sharing.trust import envelope
 from packyard.sharing.trust.envelope import Opened
 from packyard.sharing.trust.keyless import Signing
@@ -114,9 +114,20 @@ def end(data: bytes) -> str:
 
 
 def get(store: Store, bundle: IndexEntry) -> bytes | None:
-    """Return the statement beside a bundle in a channel, signed or not, or None if there is none."""
-    read = (get_or_none(store, bundle.beside(end), limit=LIMIT) for end in ENDS)
-    return next((data for data in read if data is not None), None)
+    """Return the statement beside a bundle in a channel, signed or not, or None if there is none.
+
+    S3 denies what is missing to readers who may not list: another end may be there.
+    """
+    denied = None
+    for end in ENDS:
+        try:
+            if (data := get_or_none(store, bundle.beside(end), limit=LIMIT)) is not None:
+                return data
+        except DeniedError as error:
+            denied = error
+    if denied:
+        raise denied
+    return None
 
 
 def check_beside(store: Store, bundle: IndexEntry, trusted: Trust) -> Provenance | None:

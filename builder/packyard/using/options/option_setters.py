@@ -21,6 +21,8 @@ from packyard.using.setters.listing import ListedSetter, choices, list_setters, 
 from packyard.using.setters.packages import PackageFiles, all_below, find_packages, read_krmfile, read_package
 from packyard.using.setters.plan import Given
 
+_FEW = 2  # setters that a name may mean
+
 
 class Beside(NamedTuple):
     """What a change of a directory reaches beside it, in the folder of options.
@@ -110,18 +112,19 @@ def elsewhere(use_case: Tree, problem: Problem) -> Problem:
     name, directory = problem.missing, use_case.root_dir
     if not name:
         return problem
-    known = None
+    known, is_guessed = None, problem.hint.startswith("did")
     if having := disabled(use_case, name):
         message = f"{name} is a parameter of {listed(having)}, which {directory} has not enabled"
         hint = f"packyard enable {address.typed(directory)} {having[0].name}"
         known = having[0].setters[name].problem(message, hint)
     elif replacement := delivery.replacement(directory, name):
         known = replacement
-    elif not problem.hint.startswith("did") and (place := _others(directory, name)):
+    elif not is_guessed and (place := _others(directory, name)):
         known = problem._replace(hint=f"{place} has it")
-    elif meant := _described(use_case, name):
+    elif meant := _described(use_case, name, 1 if is_guessed else _FEW):
         known = problem._replace(hint=f"did you mean {meant}?")
-    return known._replace(file=problem.file, line=problem.line) if known and problem.line else known or problem
+    is_placed = known and not problem.line and known.file
+    return known._replace(file=problem.file, line=problem.line) if known and not is_placed else known or problem
 
 
 def _others(directory: Path, name: str) -> str:
@@ -133,15 +136,26 @@ def _others(directory: Path, name: str) -> str:
     return address.of(Path(paths.seen(directory, package[0]), having[0])) if package and having else ""
 
 
-def _described(use_case: Tree, name: str) -> str:
-    """Return the setter, of the use case or of an option, whose name and description have every word of a name."""
-    words = {*name.casefold().split("_")}
+def _described(use_case: Tree, name: str, most: int) -> str:
+    """Return the setters, of the use case or of options, whose names and descriptions have every word of a name.
+
+    Of a word one of several counts for many; LR stands for LEARNING_RATE.
+    """
+    words = _stems(name)
     setters = [("", setter) for setter in packages.own_setters(use_case).values()]
     for option in read_options(use_case):
         setters += ((f" of the option {option.name!r}", setter) for setter in option.setters.values())
-    texts = {f"{item.name!r}{where}": f"{item.name} {item.description}".casefold() for where, item in setters}
-    matching = [shown for shown, text in texts.items() if words <= {*re.split(r"[\W_]+", text)}]
-    return matching[0] if len(matching) == 1 < len(words) else ""
+    initials = re.compile(r"(?<![^\W_])[^\W_]")
+    texts = {
+        f"{item.name!r}{where}": f"{item.name} {''.join(initials.findall(item.name))} {item.description}"
+        for where, item in setters
+    }
+    matching = [shown for shown, text in texts.items() if words <= _stems(text)]
+    return " or ".join(matching) if len(matching) <= most else ""
+
+
+def _stems(text: str) -> set[str]:
+    return {word.removesuffix("s") for word in re.findall(r"[^\W_]+", text.casefold())}
 
 
 def disabled(use_case: Tree, name: str) -> list[OptionSetters]:

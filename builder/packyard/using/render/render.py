@@ -105,10 +105,9 @@ def render(directory: Path, *, path: str, inputs: Inputs | None = None, command:
         return builtin.build(directory, inputs.tree)
     try:
         return program.build(directory)
-    except InputError as error:
-        if "yaml: " in str(error):
-            with suppress(BeyondError):
-                builtin.build(directory, inputs.tree)  # which names the file and the line
+    except InputError:
+        with suppress(BeyondError):
+            builtin.build(directory, inputs.tree)  # which names the file and the line
         raise
 
 

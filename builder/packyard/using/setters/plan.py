@@ -20,6 +20,7 @@ from packyard.using.setters.krmfile import Krmfile
 from packyard.using.setters.packages import PackageFiles, read_krmfile
 
 _NOTHING: Mapping[str, Any] = {}
+_NAMED = 6  # setters that a message lists
 _NO_DEFINITIONS = Definitions()
 
 #: The values that a package was shipped with, by setter: a text, the items of a list, None for what is required.
@@ -143,7 +144,8 @@ def unknown(
     problem = made_of(name, definitions, where, command)
     if problem is None:
         message = f"parameter {name!r} is not found"
-        hint = suggest(name, names) or f"packyard setters {_typed(where)} lists them"
+        first = ", ".join([*definitions.setters][:_NAMED]) + ", …" * (len(definitions.setters) > _NAMED)
+        hint = suggest(name, names) or f"it has {first or 'none'}: packyard setters {_typed(where)} lists them"
         problem = Problem(message, hint=hint)
     return problem._replace(file=package.where + package.name, missing=name)
 

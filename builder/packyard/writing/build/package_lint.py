@@ -80,7 +80,7 @@ def lint_unused(here: Workspace) -> Linted:
 
 def _package(here: Workspace, draft: Draft, composed: ComposedPackage) -> Linted:
     subjects, findings = _judged(here, composed)
-    findings += silence.check(here, composed, subjects, draft.inputs)
+    findings += silence.check(here, composed, draft.inputs)
     findings += fragments.check(here, composed.package, draft, subjects)
     return Linted(
         draft.manifest.name,

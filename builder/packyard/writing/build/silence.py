@@ -7,24 +7,25 @@ image: x # kpt-set: ${IMAGE}                            no setter comment here
 """
 
 import re
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import replace
 from posixpath import dirname
 
 from packyard.core.errors import Problem
+from packyard.core.kubernetes import pods
 from packyard.core.yaml.content import lexeme
 from packyard.core.yaml.document import find_comments
 from packyard.core.yaml.node import Scalar
 from packyard.core.yaml.values import nearest
+from packyard.using.kustomize import selector
 from packyard.using.kustomize.part import Part
 from packyard.using.setters import fields
 from packyard.using.setters.definition import Setter, Substitution
 from packyard.using.setters.kpt.tags import PREFIX
 from packyard.writing.build import readme
 from packyard.writing.checks.finding import Finding, finding
-from packyard.writing.checks.subject import Subject
 from packyard.writing.source import parts
-from packyard.writing.source.compose import Composed, ComposedPackage, begun
+from packyard.writing.source.compose import Composed, ComposedPackage
 from packyard.writing.source.package import DESCRIPTION, FILE, UseCase
 from packyard.writing.source.pod_operations import is_bound
 from packyard.writing.source.words import MARKER, Word, Words, named
@@ -36,18 +37,15 @@ NO_STORAGE = "none"
 _SILENT = re.compile(r"\{#.*?#\}|^#[^\n]*", re.DOTALL | re.MULTILINE)
 
 
-def check(
-    here: Workspace, composed: ComposedPackage, subjects: Iterable[Subject], inputs: Collection[str]
-) -> Iterator[Finding]:
+def check(here: Workspace, composed: ComposedPackage, inputs: Collection[str]) -> Iterator[Finding]:
     """Find what use cases of a package do not say, or what is not heeded of what their parts say."""
     package, sources = composed.package, here.sources
-    for member, of_case in zip(composed.use_cases, subjects, strict=False):  # the last is that of the options
+    for member in composed.use_cases:
         if not member.description:
             use_case = member.use_case
             message = f"useCases.{use_case.name}: nothing says what this use case is for"
             hint = f"write `description:` here, or begin the kustomization of the base {use_case.base} with a comment"
             yield finding("no-description", Problem(message, file=package.file, line=use_case.line, hint=hint))
-        yield from _names(of_case)
     yield from _parts(here, composed)
     own = {path: text for path, text in readme.find(here, package) if path.startswith(f"{package.folder}/")}
     if not any(_SILENT.sub("", text).strip() for text in own.values()):
@@ -69,18 +67,6 @@ def carried(item: Finding, use_case: UseCase) -> Finding:
     return replace(item, message=message, hint=hint, fix="")
 
 
-def _names(subject: Subject) -> Iterator[Finding]:
-    """Find objects with pods whose names no setter changes."""
-    for root in subject.objects:
-        metadata = root.mapping("metadata")
-        entry = metadata.entry("name") if metadata and subject.pods.get(id(root)) else None
-        if entry and isinstance(entry.value, Scalar) and not is_bound(entry):
-            kind = root.text("kind")
-            message = f"the name of {kind} {entry.value.value!r} is the same in each run: two cannot live side by side"
-            hint = 'bind it to a setter, such as # {"$openapi":"INSTANCE_NAME"}, or leave it where one run is enough'
-            yield finding("fixed-name", entry.value.problem(message, hint))
-
-
 def _parts(here: Workspace, composed: ComposedPackage) -> Iterator[Finding]:
     """Find values of parts that a library's Krmfile replaces, or of a patch that any does, and comments of kpt."""
     for member in composed.use_cases:
@@ -93,16 +79,28 @@ def _parts(here: Workspace, composed: ComposedPackage) -> Iterator[Finding]:
             yield from _written(here, part, words, shared | beside, "or an entry in a Krmfile beside it")
         own = Part("", patches=case.patches, pods=case.pods)
         yield from _written(here, own, words, unset, where := f"for all use cases or below useCases.{case.name}")
-        yield from _taken(here, member, where)
+        yield from _bindings(here, member, where)
 
 
-def _taken(here: Workspace, case: Composed, where: str) -> Iterator[Finding]:
-    """Find values of a use case's patches without which a setter would set something there."""
+def _bindings(here: Workspace, case: Composed, where: str) -> Iterator[Finding]:
+    """Find names of objects with pods that no setter changes, and values of patches in whose place a setter would."""
+    used = (part for path in case.use_case.parts for part in parts.of(here, path).parts())
+    own = [root for part in used for _, root in part.objects]
+    for item in case.sources:
+        metadata, (_, kind, _, name) = item.root.mapping("metadata"), item.identity
+        entry = metadata.entry("name") if metadata and pods.find(item.root) else None
+        if entry and not is_bound(entry):
+            same = (root for root in own if root.text("kind") == kind and root.text("metadata", "name") in name)
+            called = next(same, item.root).scalar("metadata", "name")  # before a prefix, too
+            assert called
+            message = f"the name of {kind} {called.value!r} is the same in each run: two cannot live side by side"
+            hint = 'bind it to a setter, such as # {"$openapi":"INSTANCE_NAME"}, or leave it where one run is enough'
+            yield finding("fixed-name", called.problem(message, hint))
     patched = {item.identity: item.root for item in case.sources}
-    for item in begun(here.sources, [parts.of(here, path) for path in case.use_case.parts])[0]:
-        root = patched.get(item.identity, item.root)
-        for binding in fields.find(item.root) if root is not item.root else ():
-            name, (_, node) = binding.reference.name, nearest(root, binding.path)
+    for root in own:
+        changed = patched.get(selector.identity(root), root)
+        for binding in fields.find(root) if changed is not root else ():
+            name, (_, node) = binding.reference.name, nearest(changed, binding.path)
             word = case.words.defined.get(name)  # what others share, or an overlay lends, need not be set here
             is_own = word and case.words.layers[name] > 0 and "overlays/" not in word.place and not word.pattern
             if is_own and name not in case.definitions.setters and isinstance(node, Scalar) and node.comment is None:

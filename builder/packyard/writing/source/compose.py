@@ -141,7 +141,7 @@ def _make(workspace: Workspace, package: Package, use_case: UseCase) -> Composed
     krmfiles = [krmfile for layer in layers for krmfile in layer]
     lent = [[krmfile] for krmfile in package.lent]
     words = Words(parts.read_shared(workspace), [*lent, *layers], use_case.setters, memo)
-    folded = {name: item.with_root(words.fold(item.root)) for name, item in sorted(by_file.items())}
+    folded = {name: item.copy(words.fold(item.root)) for name, item in sorted(by_file.items())}
     program.check(objects)
     shared = {name: item.write() for name, item in folded.items() if program.is_shared(item)}
     own = {name: program.write(part, use_case.path) for name, item in folded.items() if (part := program.own(item))}
