@@ -97,8 +97,8 @@ def reach(tree: Tree, names: Sequence[str], *, recursive: bool, options: Collect
     by_name = {name: having for name in names if (having := [item.name for item in enabled if name in item.setters])}
     if not by_name:
         return None
-    here, top = top_options.use_case, os.path.dirname(real)
-    path = "" if here == top else os.path.relpath(here, top)
+    top = os.path.dirname(real)
+    path = os.path.relpath(top_options.use_case, top).removeprefix(".")
     return Beside(tree.at(paths.seen(tree.root_dir, top)), path, by_name)
 
 

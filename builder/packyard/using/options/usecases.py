@@ -107,9 +107,8 @@ def refusal(directory: Path, command: str, rest: Sequence[str] = (), *, all_by: 
         hint = f"name a use case of one, which packyard setters {quote(several[0])} lists{either}"
         message = f"{lacks}, but holds {len(several)} packages: {listed(several)}"
         return InputError(Problem(message, file=str(directory), hint=hint))
-    number = f"{len(use_cases)}" if len(use_cases) > 1 else "one"
     names = [*address.shortened([os.path.relpath(path, directory) for path in use_cases]).values()]
-    message = f"{lacks}, but holds {number}: {listed(names, _MOST)}"
+    message = f"{lacks}, but holds {len(use_cases) if len(use_cases) > 1 else 'one'}: {listed(names, _MOST)}"
     fitting = (path for path in use_cases if all(name in delivery.values(Path(path)) for name in setters))
     by_word = {word: path for paths in (use_cases, names) for word, path in zip(paths, use_cases, strict=True)}
     by_word |= {address.of(Path(path)): path for path in use_cases}
