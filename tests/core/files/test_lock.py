@@ -32,21 +32,24 @@ def test_a_file_system_without_locks_is_refused_by_the_folders_name(
     assert field_values(root) == {"a"}
 
 
-def test_a_folder_that_another_command_has_is_waited_for_with_a_word(
+def test_a_folder_that_another_command_has_is_waited_for_with_a_word_and_read_anew(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     root = make_package(tmp_path / "package")
     monkeypatch.setattr(exclusive, "_SILENCE", 0.1)
     handle = os.open(root, os.O_RDONLY)
     fcntl.flock(handle, fcntl.LOCK_EX)
-    told: list[str] = []
+    told, tree = list[str](), Tree(root)
+    before = tree.read("one.yaml")
 
     def tell(text: str) -> None:
         told.append(text)
+        (root / "one.yaml").write_bytes(before + b"# new\n")
         os.close(handle)
 
-    with Tree(root).locked(StepLog(tmp_path / "steps", tell=tell)):
+    with tree.locked(StepLog(tmp_path / "steps", tell=tell)):
         assert told == [f"{root}: another command is changing this folder; waiting until it ends"]
+        assert tree.read("one.yaml") == before + b"# new\n"
 
 
 @pytest.mark.nightly

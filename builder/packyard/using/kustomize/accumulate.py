@@ -64,17 +64,11 @@ class SourceObject:
         """Return the object's file."""
         return layout.write(anchors.shared(self.root))
 
-    def copy(self) -> "SourceObject":
-        """Return an independent copy."""
-        copied = SourceObject(self.root, self.stem, self.made, self.part)
+    def copy(self, root: MappingNode | None = None) -> "SourceObject":
+        """Return an independent copy, which may have another root."""
+        copied = SourceObject(root or self.root, self.stem, self.made, self.part)
         copied._identity = self._identity
         self._is_own = False
-        return copied
-
-    def with_root(self, root: MappingNode) -> "SourceObject":
-        """Return the object with another root."""
-        copied = self.copy()
-        copied.root = root
         return copied
 
     def operate(self, operations: SequenceNode) -> None:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import PurePosixPath
 from posixpath import basename
 
-from packyard.core.bundle.required import Required
+from packyard.core.bundle.prerequisite import Prerequisite
 from packyard.core.errors import InputError, Problem, refuse, suggest
 from packyard.core.kubernetes import kustomization, pods
 from packyard.core.kubernetes.fieldtypes import merge_keys
@@ -62,7 +62,7 @@ class Composed:
     rules: Sequence[Rule]
     description: str
     shared: Mapping[str, bytes]  # what it shares, with what it adds
-    requires: tuple[Required, ...]  # as its authors say
+    requires: tuple[Prerequisite, ...]  # as its authors say
     named: Mapping[str, SourceObject]  # what files of objects were written from
     sources: Sequence[SourceObject]  # the objects before words were folded
     idle: Sequence[Idle]
@@ -141,7 +141,7 @@ def _make(workspace: Workspace, package: Package, use_case: UseCase) -> Composed
     krmfiles = [krmfile for layer in layers for krmfile in layer]
     lent = [[krmfile] for krmfile in package.lent]
     words = Words(parts.read_shared(workspace), [*lent, *layers], use_case.setters, memo)
-    folded = {name: item.with_root(words.fold(item.root)) for name, item in sorted(by_file.items())}
+    folded = {name: item.copy(words.fold(item.root)) for name, item in sorted(by_file.items())}
     program.check(objects)
     shared = {name: item.write() for name, item in folded.items() if program.is_shared(item)}
     own = {name: program.write(part, use_case.path) for name, item in folded.items() if (part := program.own(item))}

@@ -122,7 +122,7 @@ def own(item: SourceObject) -> SourceObject | None:
     if not is_shared(item):
         return item
     root = _added(item)
-    return item.with_root(root) if root else None
+    return item.copy(root) if root else None
 
 
 def _added(item: SourceObject) -> MappingNode | None:

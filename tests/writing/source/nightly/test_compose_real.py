@@ -54,7 +54,7 @@ def test_builds_what_its_kustomization_builds(
     base, *overlays = (parts.of(CATALOGUE, path) for path in use_case.parts)
     made = Part("", resources=(base,), components=tuple(overlays), patches=use_case.patches)
     built = accumulate(without_pods(made))
-    written = [item.with_root(objects.read(Source("", item.write().decode()))[0]) for item in built]
+    written = [item.copy(objects.read(Source("", item.write().decode()))[0]) for item in built]
     ours = builtin.hashed(written, [spec for each in program.find(built) for spec in each.part.references])
     above = os.path.relpath(sources, tmp_path.resolve())
     patches = [
