@@ -45,11 +45,8 @@ class PackageSetters:
         if self._kpt is None:
             return plan(package, assignment, shipped=shipped, krmfile=self.krmfile)
         definitions = self.krmfile.definitions
-        refuse(
-            unknown(name, self.names, package, definitions, assignment.command)
-            for name in assignment.names
-            if name not in self.names
-        )
+        missing = [name for name in assignment.names if name not in self.names]
+        refuse(unknown(name, self.names, package, definitions, assignment.command) for name in missing)
         refuse(no_default(Setter(name, file=package.where + package.name)) for name in assignment.unset)
         return self._kpt.set(assignment.values, as_kustomize=assignment.as_kustomize)
 
@@ -222,9 +219,9 @@ def _places(here: Tree, beside: "Beside | None", *, recursive: bool) -> Iterator
 
 
 def _shipped(directory: Path) -> Shipped:
-    from packyard.core.bundle import shipped  # most sets take nothing back
+    from packyard.core.bundle import delivery  # most sets take nothing back
 
-    return shipped.values(directory)
+    return delivery.values(directory)
 
 
 def _edited(package: PackageFiles, switched: "Switched | None") -> dict[str, bytes]:

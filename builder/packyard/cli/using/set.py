@@ -34,7 +34,7 @@ from packyard.using.options.folder import has_options
 from packyard.using.setting import Change, Outcome, set_values
 
 if TYPE_CHECKING:
-    from packyard.core.bundle.shipped import Packages
+    from packyard.core.bundle.delivery import Packages
     from packyard.using.setters.definition import Setter
 
 _PAGE = page(sys.modules[__name__])
@@ -119,10 +119,10 @@ def _set(here: Tree, directory: Path, words: list[str], parsed: Flags) -> Outcom
 
 def _tell_lost(directory: Path) -> None:
     """Warn of use cases in which nothing is set, as their Krmfile is gone."""
-    from packyard.core.bundle import shipped  # for who looks below
+    from packyard.core.bundle import delivery  # for who looks below
     from packyard.using.options import folder
 
-    for lost in shipped.lost(map(Path, folder.use_cases(directory)), "Krmfile"):
+    for lost in delivery.lost(map(Path, folder.use_cases(directory)), "Krmfile"):
         output.warning(str(lost._replace(message=f"{lost.message} and is passed over")))
 
 
