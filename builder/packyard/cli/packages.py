@@ -93,6 +93,7 @@ def opened(arguments: declare.Arguments, verb: str, *, all_by: str = "") -> Iter
             is_fetched=place is None,
         )
         state.tell_pending(directory)
+        directories.tell_replaced(Tree(directory), use_case.values, options)
         try:
             yield use_case
         except PackyardError as error:
