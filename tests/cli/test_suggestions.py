@@ -159,7 +159,8 @@ set --nonsense                  set: unknown flag '--nonsense' (to set a value, 
 set -x                          set: unknown flag '-x' (it takes --keep, --recurse-subpackages, --dry-run,
 set --dry-run=yes               --dry-run is on or off: type --dry-run or --dry-run=false, not --dry-run=yes; packyard
 set ARGS --lr=1                 '--lr' (to set a value, type LR=VALUE; before values that begin with -, type --);
-set . A=1 --unset A             A cannot be set and taken back at once; type packyard set . A=VALUE, or --unset A
+set multi-node A=1 --unset A    at once; type packyard set multi-node A=VALUE, or --unset A
+set                             but holds 3: multi-node, single-node, volume (name one: packyard set multi-node NAME=VALUE
 set --values                    set: --values needs a value; packyard set --help lists the flags
 render --locked                 name a package and its use case, NAME/USECASE
 render A=1 --from channel       name a package and its use case, NAME/USECASE

@@ -67,10 +67,9 @@ def carried(package: Reference, pin: Pin | None = None) -> Bundle:
 def pinned(file: Path, flag: str | None, package: Reference | None = None) -> Iterator[tuple[Reference, Setting, Pin]]:
     """Yield what a lock file notes, or one ``package`` of it, each with its channel unless ``--from`` names one."""
     lock, channel = locks.read(file), preferences.channel(flag)
-    if package:
-        lock.pinned(package, file=str(file), flag=preferences.flag_for(flag) if flag else "")
-    for name in [package.name] if package else sorted(lock.packages):
-        pin = lock.packages[name]
+    from_ = preferences.flag_for(flag) if flag else ""
+    pins = {package.name: lock.pinned(package, file=str(file), flag=from_)} if package else lock.packages
+    for name, pin in sorted(pins.items()):
         yield Reference(name=name, version=pin.version), channel or Setting(pin.channel, str(file)), pin
 
 
