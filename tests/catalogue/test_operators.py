@@ -1,7 +1,7 @@
 """Every object by the newest Kubernetes, or by all versions of its operator that packages are said to run with."""
 
 from catalogue.usecases import Object, build_all, each_use_case, shipped
-from packyard.core.bundle.required import version_of
+from packyard.core.bundle.prerequisite import version_of
 from packyard.core.kubernetes import groups, operators, schemas
 from packyard.core.kubernetes.lenient import type_of
 from packyard.writing.source.package import Package, UseCase

@@ -138,12 +138,12 @@ def addressed(word: str) -> Path | None:
 
 def placed(problem: Problem) -> Problem:
     """Name the use case where a value is wrong, in place of the definition, which its user did not write."""
-    from packyard.core.bundle import address, shipped
+    from packyard.core.bundle import address, delivery
 
     folder, file = os.path.split(problem.file)
     if file in KRMFILES and (problem.setter or problem.missing):
         with suppress(PackyardError):  # packyard.json is damaged, which others say
-            if shipped.package_of(Path(folder)):
+            if delivery.package_of(Path(folder)):
                 defined = f"{problem.detail} defined at {problem.file}:{problem.line}".strip()
                 return problem._replace(file=folder and address.of(Path(folder)), line=0, detail=defined)
     return problem
@@ -229,9 +229,9 @@ def _values_file(file: str, directory: Path) -> ValuesFile:
     if file == "-":
         return valuesfile.parse(output.read("values"), "stdin")
     if not os.path.lexists(file):
-        from packyard.core.bundle import shipped  # most files are the user's own
+        from packyard.core.bundle import delivery  # most files are the user's own
 
-        presets = {f"{shipped.PRESETS}/{name}.yaml": path for name, path in shipped.presets(directory).items()}
+        presets = {f"{delivery.PRESETS}/{name}.yaml": path for name, path in delivery.presets(directory).items()}
         if file not in presets:
             hint = suggest(file, presets) or (f"the package has {', '.join(presets)}" if presets else "")
             raise InputError(Problem("no such file", file=file, hint=hint))

@@ -222,9 +222,9 @@ def _places(here: Tree, beside: "Beside | None", *, recursive: bool) -> Iterator
 
 
 def _shipped(directory: Path) -> Shipped:
-    from packyard.core.bundle import shipped  # most sets take nothing back
+    from packyard.core.bundle import delivery  # most sets take nothing back
 
-    return shipped.values(directory)
+    return delivery.values(directory)
 
 
 def _edited(package: PackageFiles, switched: "Switched | None") -> dict[str, bytes]:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from packyard.core.bundle.required import version_of
+from packyard.core.bundle.prerequisite import version_of
 from packyard.core.kubernetes import operators, schemas
 from packyard.core.kubernetes.operators import OPERATORS, Operator
 

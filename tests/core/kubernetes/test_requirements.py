@@ -9,7 +9,8 @@ from packyard.core.kubernetes.requirements import find
 
 
 def found(text: str, kind: str = "") -> list[str]:
-    return [str(item) for item in find(objects(text)) if item.kind == kind or (not kind and item.kind != "PodSecurity")]
+    words = find(objects(text))
+    return [word for word in words if word.startswith(f"{kind} ") or (not kind and not word.startswith("PodSecurity "))]
 
 
 def test_names_all_that_an_mpi_job_needs_and_does_not_bring() -> None:

@@ -18,7 +18,7 @@ from pathlib import Path
 from packyard.cli import declare, output, packages
 from packyard.cli.rows import Rows
 from packyard.cli.running import clusters
-from packyard.core.bundle import shipped
+from packyard.core.bundle import delivery
 from packyard.core.errors import Problem, UsageError, refuse
 from packyard.running import doctor, probe
 from packyard.running.doctor.finding import Finding, unknown
@@ -59,7 +59,7 @@ def _explained(finding: Finding) -> str:
 
 def run(arguments: declare.Arguments) -> int:
     """Examine, print the findings, and fail where one is an error."""
-    is_of_use_case = arguments.words or usecases.is_one(Path()) or shipped.package_of(Path())
+    is_of_use_case = arguments.words or usecases.is_one(Path()) or delivery.package_of(Path())
     if not arguments.probe:
         declare.alone(arguments, "doctor", "without --probe", "timeout")
     elif not is_of_use_case:

@@ -15,7 +15,7 @@ from typing import Any
 from packyard.cli import declare, output, state
 from packyard.cli import directory as directories
 from packyard.cli.rows import Rows
-from packyard.core.bundle import address, shipped
+from packyard.core.bundle import address, delivery
 from packyard.core.errors import UsageError
 from packyard.core.files.tree import Tree
 from packyard.using.options import options as package_options
@@ -93,7 +93,7 @@ def _tell_values(directory: Path, option: OptionSetters) -> None:
 
 def _tell_secrets(directory: Path, option: str) -> None:
     """Say which Secrets an option has to have, and how they are made."""
-    package = shipped.package_of(directory)
+    package = delivery.package_of(directory)
     for required in package[1].options.get(option, ()) if package else ():
         if required.secret:
             literals = "".join(f" --from-literal={quote(key)}=VALUE" for key in required.keys)

@@ -6,7 +6,7 @@ packyard setters DIR lists the names.
 from packyard.cli import declare, directory, output
 from packyard.cli.rows import Rows
 from packyard.cli.using.setters import list_all
-from packyard.core.bundle import address, shipped
+from packyard.core.bundle import address, delivery
 from packyard.core.bundle.manifest import ShippedValue
 from packyard.core.errors import InputError, Problem, UsageError, suggest
 from packyard.core.files.tree import Tree
@@ -51,7 +51,7 @@ def run(arguments: declare.Arguments) -> None:
         for setter, listing, fields in named:
             place = listing.heading if listing.is_option else address.of(listing.directory)
             output.line(f"{place}: " * (len(named) > 1) + f"{name}: {' '.join(setter.description.split())}")
-            _show(setter, fields, shipped.values(listing.directory).get(name) or setter.default or "")
+            _show(setter, fields, delivery.values(listing.directory).get(name) or setter.default or "")
 
 
 def _show(setter: Setter, fields: list[Field], default: ShippedValue) -> None:

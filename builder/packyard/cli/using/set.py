@@ -30,10 +30,11 @@ from packyard.cli import output, state
 from packyard.cli.flags import Declared, Flags, page
 from packyard.core.errors import UsageError, shown
 from packyard.core.files.tree import Tree
+from packyard.using.options.folder import has_options
 from packyard.using.setting import Change, Outcome, set_values
 
 if TYPE_CHECKING:
-    from packyard.core.bundle.shipped import Packages
+    from packyard.core.bundle.delivery import Packages
     from packyard.using.setters.definition import Setter
 
 _PAGE = page(sys.modules[__name__])
@@ -67,6 +68,8 @@ def main(words: Sequence[str]) -> None:
             _tell(change, _where(change, packages) if parsed.switches["recurse-subpackages"] else "")
     if parsed.switches["recurse-subpackages"]:
         _tell_idle(here, directory, outcome.changes)
+    else:
+        _tell_replaced(outcome.changes)
 
 
 def _set(here: Tree, directory: Path, words: list[str], parsed: Flags) -> Outcome:
@@ -115,11 +118,22 @@ def _set(here: Tree, directory: Path, words: list[str], parsed: Flags) -> Outcom
 
 def _tell_lost(directory: Path) -> None:
     """Warn of use cases in which nothing is set, as their Krmfile is gone."""
-    from packyard.core.bundle import shipped  # for who looks below
+    from packyard.core.bundle import delivery  # for who looks below
     from packyard.using.options import folder
 
-    for lost in shipped.lost(map(Path, folder.use_cases(directory)), "Krmfile"):
+    for lost in delivery.lost(map(Path, folder.use_cases(directory)), "Krmfile"):
         output.warning(str(lost._replace(message=f"{lost.message} and is passed over")))
+
+
+def _tell_replaced(changes: Sequence[Change]) -> None:
+    """Say of what is set in a use case that an option which is enabled replaces it."""
+    for change in changes:
+        use_case = Tree(Path(change.place))
+        if has_options(use_case):
+            from packyard.using.options import switch  # most use cases have no option enabled
+
+            for name, option in switch.replaced(use_case, change.plan.definitions, change.plan.counts):
+                output.warning(f"{name} has no effect here: the option {option!r}, which is enabled, replaces it")
 
 
 def _tell_idle(here: Tree, directory: Path, changes: Sequence[Change]) -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from packyard.cli import declare, directory, output, state
 from packyard.cli.rows import FORMS, Rows
-from packyard.core.bundle import address, shipped
+from packyard.core.bundle import address, delivery
 from packyard.core.errors import refuse
 from packyard.core.files.tree import Tree
 from packyard.using.options import earlier, option_setters, usecases
@@ -76,7 +76,7 @@ def _package(tree: Tree, package: str) -> Listing:
     files = read_package(tree, package)
     package_dir = tree.root_dir / package
     setters = in_order(list_setters(files))
-    return Listing(package or ".", package_dir, files, setters, list_rules(files), shipped.description(package_dir))
+    return Listing(package or ".", package_dir, files, setters, list_rules(files), delivery.description(package_dir))
 
 
 def _options(tree: Tree, packages: Sequence[str]) -> list[Listing]:

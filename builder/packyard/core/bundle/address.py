@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from shlex import quote
 
-from packyard.core.bundle import shipped
+from packyard.core.bundle import delivery
 from packyard.core.errors import InputError, PackyardError, Problem, suggest
 
 
@@ -60,7 +60,7 @@ def _above(known: Sequence[str]) -> str:
     return common and f"{common}/"
 
 
-def of(directory: Path, packages: shipped.Packages | None = None) -> str:
+def of(directory: Path, packages: delivery.Packages | None = None) -> str:
     """Return the address of a use case, as the user named its package; another directory is its path."""
     own, known = _own(directory, packages)
     words = str(directory)
@@ -70,7 +70,7 @@ def of(directory: Path, packages: shipped.Packages | None = None) -> str:
     return f"{top}{shortened(known)[own]}" if len(known) > 1 else top.rstrip("/") or words
 
 
-def shown(directory: Path, packages: shipped.Packages | None = None) -> str:
+def shown(directory: Path, packages: delivery.Packages | None = None) -> str:
     """Return how people read of a folder: a use case by its address, another one without what is above all of them."""
     packages = {} if packages is None else packages
     own, known = _own(directory, packages)
@@ -78,10 +78,10 @@ def shown(directory: Path, packages: shipped.Packages | None = None) -> str:
     return words.removesuffix(own) + own.removeprefix(_above(known)) if words.endswith(f"/{own}") else words
 
 
-def _own(directory: Path, packages: shipped.Packages | None) -> tuple[str, Sequence[str]]:
+def _own(directory: Path, packages: delivery.Packages | None) -> tuple[str, Sequence[str]]:
     """Return the path of a folder in its package, and the use cases of that; nothing of one that is in no package."""
     try:
-        root, manifest = shipped.package_of(directory, packages) or ("", None)
+        root, manifest = delivery.package_of(directory, packages) or ("", None)
     except PackyardError:  # its packyard.json is damaged, which others say
         manifest = None
     return (os.path.relpath(os.path.realpath(directory), root), manifest.deployed()) if manifest else ("", ())

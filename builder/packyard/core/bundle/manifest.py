@@ -9,8 +9,8 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from packyard.core.bundle import record, reference
+from packyard.core.bundle.prerequisite import Prerequisite
 from packyard.core.bundle.record import FaultError, checked, digest, in_json, list_of, map_of, object_of, text
-from packyard.core.bundle.required import Required
 from packyard.core.digest import Digest
 from packyard.core.errors import IntegrityError, Problem, refuse
 from packyard.core.files import paths
@@ -72,9 +72,9 @@ class Manifest:
     images: tuple[str, ...] = field(default=(), metadata=in_json(list_of(text)))
     kubernetes: tuple[str, ...] = field(default=(), metadata=in_json(list_of(text), ()))
     moved: Mapping[str, str] = field(default_factory=dict, metadata=in_json(map_of(text), {}))
-    requires: tuple[Required, ...] = field(default=(), metadata=in_json(list_of(object_of(Required)), ()))
-    options: Mapping[str, tuple[Required, ...]] = field(
-        default_factory=dict, metadata=in_json(map_of(list_of(object_of(Required))), {})
+    requires: tuple[Prerequisite, ...] = field(default=(), metadata=in_json(list_of(object_of(Prerequisite)), ()))
+    options: Mapping[str, tuple[Prerequisite, ...]] = field(
+        default_factory=dict, metadata=in_json(map_of(list_of(object_of(Prerequisite))), {})
     )
     exceptions: Mapping[str, Mapping[str, str]] = field(
         default_factory=dict, metadata=in_json(map_of(map_of(text)), {})
@@ -104,7 +104,7 @@ class Manifest:
         paths = (name for path, earlier in after.items() for name in (*earlier, path))
         return tuple(dict.fromkeys(path for path in paths if path in after))
 
-    def required_of(self, path: str, options: Iterable[str] = ()) -> tuple[Required, ...]:
+    def required_of(self, path: str, options: Iterable[str] = ()) -> tuple[Prerequisite, ...]:
         """Return what authors say that the use case at a path needs, and options that are enabled in it."""
         words = set(self.use_cases[path].requires) if path in self.use_cases else set()
         own = (require for require in self.requires if words.issuperset(require.words))

@@ -23,17 +23,17 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from packyard.core.bundle.prerequisite import Prerequisite
 from packyard.core.bundle.record import object_of
-from packyard.core.bundle.required import Required
 from packyard.core.kubernetes import images, pods
 from packyard.core.kubernetes.kinds import CUSTOM
 from packyard.core.kubernetes.lenient import text
 
-Operator = Required
+Operator = Prerequisite
 OPERATORS = tuple(map(object_of(Operator), json.loads(Path(__file__).with_name("operators.json").read_bytes())))
 
 
-def declared(required: Iterable[Required]) -> list[Operator]:
+def declared(required: Iterable[Prerequisite]) -> list[Operator]:
     """Return the operators that authors say they require."""
     return [requirement for requirement in dict.fromkeys(required) if requirement.operator]
 

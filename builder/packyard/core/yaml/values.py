@@ -193,7 +193,7 @@ def implicit_type(text: str) -> str:
             return "integer"
         if _FLOAT.match(digits):
             return "number"
-        if re.match(_TIMESTAMP, text):
+        if text[4:5] == "-" and re.match(_TIMESTAMP, text):
             return "timestamp"
     return "string"
 

@@ -16,7 +16,7 @@ from functools import reduce
 from operator import or_
 from shlex import quote
 
-from packyard.core.bundle.required import Required
+from packyard.core.bundle.prerequisite import Prerequisite
 from packyard.core.errors import PackyardError
 from packyard.core.kubernetes import operators
 from packyard.core.kubernetes.lenient import Object, is_ending
@@ -66,7 +66,7 @@ def refused(kubectl: Kubectl, rendered: Rendered) -> list[Finding]:
     return [passed("deploy", f"run {rendered.run}")]
 
 
-def questions(objects: Sequence[Object], required: Sequence[Required] = ()) -> Questions:
+def questions(objects: Sequence[Object], required: Sequence[Prerequisite] = ()) -> Questions:
     """Return all that checks ask of a cluster, for objects and what authors say that these need."""
     of_pods = (nodes.ask(objects), claims.ask(objects), quotas.ask(objects), queues.ask(objects))
     of_operators = kinds.ask_operators(objects, operators.declared(required))
@@ -80,7 +80,7 @@ def operated(kubectl: Kubectl) -> list[Finding]:
     return [replace(finding, fix=_located(finding.fix, kubectl)) for finding in findings]
 
 
-def judge(objects: Sequence[Object], cluster: Facts, required: Sequence[Required] = ()) -> list[Finding]:
+def judge(objects: Sequence[Object], cluster: Facts, required: Sequence[Prerequisite] = ()) -> list[Finding]:
     """Return what the facts mean for objects, and for what authors say that these need."""
     declared = operators.declared(required)
     return _collected(

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 from shlex import quote
 
-from packyard.core.bundle.required import version_of
+from packyard.core.bundle.prerequisite import version_of
 from packyard.core.kubernetes import groups, operators
 from packyard.core.kubernetes.kinds import group_of
 from packyard.core.kubernetes.lenient import Object, mapping, text, type_of

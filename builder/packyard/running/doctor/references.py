@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator, Sequence
 from shlex import quote
 
-from packyard.core.bundle.required import Required
+from packyard.core.bundle.prerequisite import Prerequisite
 from packyard.core.kubernetes import dependencies, pods
 from packyard.core.kubernetes.dependencies import ALWAYS_THERE
 from packyard.core.kubernetes.lenient import Object, mapping, mappings, name_of, text
@@ -24,12 +24,12 @@ _ABSENT = {
 }
 
 
-def ask(objects: Sequence[Object], required: Sequence[Required]) -> Questions:
+def ask(objects: Sequence[Object], required: Sequence[Prerequisite]) -> Questions:
     """Ask for the Secrets, ConfigMaps and accounts that objects name and do not bring, and that authors name."""
     return Questions(named=frozenset((*_held(objects, required), *_accounts(objects), *_pulling(objects))))
 
 
-def judge(objects: Sequence[Object], facts: Facts, required: Sequence[Required]) -> Iterator[Finding]:
+def judge(objects: Sequence[Object], facts: Facts, required: Sequence[Prerequisite]) -> Iterator[Finding]:
     """Find Secrets and ConfigMaps, with the keys that pods need or authors name, accounts, and pull secrets."""
     for (kind, name), keys in sorted(_held(objects, required).items()):
         item = facts.find(kind, name)
@@ -60,7 +60,7 @@ def _missing(named: set[Name], objects: Sequence[Object]) -> set[Name]:
     return {(kind, name) for kind, name in named - brought - ALWAYS_THERE if name}
 
 
-def _held(objects: Sequence[Object], required: Sequence[Required]) -> dict[Name, set[str]]:
+def _held(objects: Sequence[Object], required: Sequence[Prerequisite]) -> dict[Name, set[str]]:
     """Return the Secrets and ConfigMaps that runs cannot do without, each with the keys that they need."""
     needed: dict[Name, set[str]] = {}
     for pod in pods.find_all(objects):

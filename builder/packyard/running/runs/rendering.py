@@ -5,9 +5,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from packyard.core.bundle import delivery
 from packyard.core.bundle import manifest as manifests
-from packyard.core.bundle import shipped
-from packyard.core.bundle.required import Required
+from packyard.core.bundle.prerequisite import Prerequisite
 from packyard.core.digest import Digest
 from packyard.core.kubernetes import plain_secrets
 from packyard.core.yaml.node import Source
@@ -32,7 +32,7 @@ class Rendered:
     draft: RunRecord
     setters: frozenset[str] = frozenset()
     otherwise: str = ""
-    required: Sequence[Required] = ()
+    required: Sequence[Prerequisite] = ()
 
     @property
     def run(self) -> str:
@@ -65,9 +65,9 @@ class Rendered:
             if setter.is_set and not plain_secrets.is_withheld(setter.name) and not plain_secrets.find(setter.shown)
         }
         draft = RunRecord(run="", number=1, when="", values=values_set, options=options)
-        required: Sequence[Required] = ()
+        required: Sequence[Prerequisite] = ()
         above = directory.resolve().parent.name
-        if package := shipped.package_of(directory):
+        if package := delivery.package_of(directory):
             root, manifest = package
             use_case = os.path.relpath(os.path.realpath(directory), root)
             digest = Digest.of(Path(root, manifests.FILE).read_bytes())

@@ -20,6 +20,7 @@ from packyard.using.kustomize.dialect import HINT, PackageSources
 from packyard.using.kustomize.part import Patch
 from packyard.using.kustomize.references import FieldSpec
 from packyard.using.kustomize.selector import Identity
+from packyard.using.setters import fields
 
 #: The kinds that kustomize puts first and last; those between stand in the order of group, version and kind.
 _FIRST = (
@@ -76,6 +77,13 @@ def reached(sources: PackageSources, data: bytes) -> dict[str, int]:
     trial.gather(dialect.read(sources, data), [])
     package = os.path.realpath(sources.root_dir)
     return {f"{package}/{folder}": count for folder, count in trial.reached.items()}
+
+
+def bound(sources: PackageSources, data: bytes) -> set[str]:
+    """Return the names in the setter comments of what `reached` builds: a field that a patch replaces has none."""
+    items: list[SourceObject] = []
+    Gathering(check=_check).gather(dialect.read(sources, data), items)
+    return {field.reference.name for item in items for field in fields.find(item.root)}
 
 
 def _check(item: SourceObject, change: Patch, before: Identity) -> None:

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from shlex import quote
 
-from packyard.core.bundle import address, shipped
+from packyard.core.bundle import address, delivery
 from packyard.core.errors import IntegrityError
 from packyard.core.files import paths
 from packyard.core.files.tree import Tree
@@ -23,7 +23,7 @@ def differing(here: Tree, values: Mapping[str, Sequence[str]]) -> Iterator[str]:
     """
     directory = here.root_dir
     try:
-        package = shipped.package_of(directory)
+        package = delivery.package_of(directory)
     except IntegrityError:  # which others say
         return
     path = os.path.relpath(os.path.realpath(directory), package[0]) if package else ""

@@ -97,8 +97,8 @@ def reach(tree: Tree, names: Sequence[str], *, recursive: bool, options: Collect
     by_name = {name: having for name in names if (having := [item.name for item in enabled if name in item.setters])}
     if not by_name:
         return None
-    here, top = top_options.use_case, os.path.dirname(real)
-    path = "" if here == top else os.path.relpath(here, top)
+    top = os.path.dirname(real)
+    path = os.path.relpath(top_options.use_case, top).removeprefix(".")
     return Beside(tree.at(paths.seen(tree.root_dir, top)), path, by_name)
 
 
@@ -107,7 +107,7 @@ def elsewhere(use_case: Tree, problem: Problem) -> Problem:
 
     That another use case has it is a hint. What is missing in a line of a values file stays a problem of that line.
     """
-    from packyard.core.bundle import address, shipped  # for errors
+    from packyard.core.bundle import address, delivery  # for errors
 
     name, directory = problem.missing, use_case.root_dir
     if not name:
@@ -117,7 +117,7 @@ def elsewhere(use_case: Tree, problem: Problem) -> Problem:
         message = f"{name} is a parameter of {listed(having)}, which {directory} has not enabled"
         hint = f"packyard enable {address.typed(directory)} {having[0].name}"
         known = having[0].setters[name].problem(message, hint)
-    elif replacement := shipped.replacement(directory, name):
+    elif replacement := delivery.replacement(directory, name):
         known = replacement
     elif not is_guessed and (place := _others(directory, name)):
         known = problem._replace(hint=f"{place} has it")
@@ -129,9 +129,9 @@ def elsewhere(use_case: Tree, problem: Problem) -> Problem:
 
 def _others(directory: Path, name: str) -> str:
     """Return the address of a use case of the package that has a setter."""
-    from packyard.core.bundle import address, shipped  # for errors
+    from packyard.core.bundle import address, delivery  # for errors
 
-    package = shipped.package_of(directory)
+    package = delivery.package_of(directory)
     having = [path for path, item in package[1].use_cases.items() if name in item.setters] if package else []
     return address.of(Path(paths.seen(directory, package[0]), having[0])) if package and having else ""
 

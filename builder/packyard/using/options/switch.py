@@ -5,7 +5,8 @@ hand, or that excludes one which is enabled.
 """
 
 import os
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 
 from packyard.core.bundle import address
@@ -13,11 +14,12 @@ from packyard.core.errors import BeyondError, ConflictError, InputError, Problem
 from packyard.core.files import filenames
 from packyard.core.files.steps import StepLog
 from packyard.core.files.tree import Tree
-from packyard.using.kustomize.builtin import reached
+from packyard.using.kustomize.builtin import bound, reached
 from packyard.using.kustomize.dialect import PackageSources
 from packyard.using.options import options
 from packyard.using.options.folder import OPTIONS, description, has_options
 from packyard.using.options.options import Options
+from packyard.using.setters.definition import Definitions, Setter, Substitution
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,12 +135,33 @@ def find_misfits(use_case: Tree) -> Sequence[Problem]:
     return ()
 
 
+def replaced(use_case: Tree, definitions: Definitions, names: Iterable[str]) -> Iterator[tuple[str, str]]:
+    """Yield those of some setters that set nothing, and the enabled option that replaces all of their fields.
+
+    None where only kustomize can say, or what is enabled does not apply.
+    """
+    here = options.find(use_case) if has_options(use_case) else None
+    if here is None or not here.enabled:
+        return
+    sources = PackageSources(use_case)
+    by_option: dict[str, set[str]] = {}
+    with suppress(InputError):  # which render says
+        for chosen in ([], *([name] for name in here.enabled)):
+            by_option["".join(chosen)] = bound(sources, here.switched(chosen, here.enabled))
+    for name in names:
+        made: list[Setter | Substitution] = [definitions.setters[name], *definitions.substitutions.values()]
+        fields = {item.name for item in made if name in definitions.setters_of(item)}
+        if option := next((option for option, known in by_option.items() if fields.isdisjoint(known)), ""):
+            yield name, option
+
+
 def _find(use_case: Tree, names: Sequence[str]) -> tuple[Options, Sequence[str], Sequence[str]]:
     """Return the options of a use case, and which of some are off and which are on; refuse what is no option."""
     here = options.find(use_case)
     if here is None:
-        message = f"there is no folder {OPTIONS}/ above it, in its package"
-        raise InputError(Problem(message, file=str(use_case.root_dir)))
+        raise InputError(
+            Problem(f"there is no folder {OPTIONS}/ above it, in its package", file=str(use_case.root_dir))
+        )
     distinct = dict.fromkeys(names)
     off = [name for name in distinct if name not in here.enabled]
     refuse(problem for name in off if (problem := _unknown(here, name)))

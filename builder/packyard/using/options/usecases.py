@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from shlex import quote
 
-from packyard.core.bundle import address, shipped
+from packyard.core.bundle import address, delivery
 from packyard.core.errors import InputError, Problem
 from packyard.core.files import paths
 from packyard.core.files.tree import Tree
@@ -91,10 +91,10 @@ def refusal(directory: Path, command: str, rest: Sequence[str] = (), *, all_by: 
         lacks, use_cases, remedy = _lacking(directory)
     if not use_cases:
         above = next((parent for parent in directory.resolve().parents if is_one(parent)), None)
-        is_bare = setters and is_one(directory) and not any(shipped.lost([directory], KRMFILE))
+        is_bare = setters and is_one(directory) and not any(delivery.lost([directory], KRMFILE))
         top = os.path.relpath(paths.root_of(directory))
         known = map(Path, below(Path(top)) if is_bare else ())
-        if having := [address.of(path) for path in known if setters <= shipped.values(path).keys()]:
+        if having := [address.of(path) for path in known if setters <= delivery.values(path).keys()]:
             names = [name.removeprefix(f"{top}/") for name in having]
             lacks = f"has no parameters; {' and '.join(sorted(setters))} is one of {listed(names)}"
             remedy = " ".join(map(quote, ("packyard", "set", having[0], *rest)))
@@ -107,10 +107,9 @@ def refusal(directory: Path, command: str, rest: Sequence[str] = (), *, all_by: 
         hint = f"name a use case of one, which packyard setters {quote(several[0])} lists{either}"
         message = f"{lacks}, but holds {len(several)} packages: {listed(several)}"
         return InputError(Problem(message, file=str(directory), hint=hint))
-    number = f"{len(use_cases)}" if len(use_cases) > 1 else "one"
     names = [*address.shortened([os.path.relpath(path, directory) for path in use_cases]).values()]
-    message = f"{lacks}, but holds {number}: {listed(names, _MOST)}"
-    fitting = (path for path in use_cases if all(name in shipped.values(Path(path)) for name in setters))
+    message = f"{lacks}, but holds {len(use_cases) if len(use_cases) > 1 else 'one'}: {listed(names, _MOST)}"
+    fitting = (path for path in use_cases if all(name in delivery.values(Path(path)) for name in setters))
     by_word = {word: path for paths in (use_cases, names) for word, path in zip(paths, use_cases, strict=True)}
     by_word |= {address.of(Path(path)): path for path in use_cases}
     meant = next((word for word in rest if word in by_word), "")  # where DIR is not typed first
@@ -127,7 +126,7 @@ def _lacking(directory: Path) -> tuple[str, list[str], str]:
         packages = sorted(os.path.normpath(f"{directory}/{path}") for path in all_below(tree))
         typed = quote(str(directory))
         remedy = f"packyard cfg init {typed} makes one, packyard cfg create-setter {typed} NAME VALUE a setter"
-        return f"has no {KRMFILE}", packages, next((lost.hint for lost in shipped.lost([directory], KRMFILE)), remedy)
+        return f"has no {KRMFILE}", packages, next((lost.hint for lost in delivery.lost([directory], KRMFILE)), remedy)
     if any(map(tree.has, (KRMFILE, KPTFILE))):
         use_cases = sorted(map(os.path.normpath, folders.use_cases(directory)))
         remedy = "write one that lists the files under resources:, as kustomize create --autodetect does"

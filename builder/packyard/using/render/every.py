@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from packyard.core.bundle import address, archive, shipped
+from packyard.core.bundle import address, archive, delivery
 from packyard.core.bundle.archive import LIMITS, Member
 from packyard.core.errors import InputError, PackyardError, Problem, UnavailableError, every, refuse
 from packyard.core.files import paths
@@ -57,7 +57,7 @@ def with_values(directory: Path, values: Values, command: str = "", *, enabling:
     if not values and not enabling:
         yield directory
         return
-    refuse(shipped.lost([directory], KRMFILE))
+    refuse(delivery.lost([directory], KRMFILE))
     package = paths.package_of(directory)
     tops = sorted({package, *_elsewhere(directory, package)})  # each before what is in it
     root = os.path.commonpath(tops)

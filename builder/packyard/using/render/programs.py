@@ -21,31 +21,25 @@ class Program:
     verb: str
     seconds: float = 300
 
-    @property
-    def name(self) -> str:
-        """kustomize or kubectl."""
-        return self.file.name
-
     def build(self, directory: Path) -> bytes:
         """Build a directory and return the YAML that the program prints.
 
         Raises `InputError` with the program's words where it refuses, `UnavailableError` where it does not run or does
         not end. How much it reads `directories.folders` says before.
         """
+        called = f"{self.file.name} {self.verb}"
         command = [str(self.file.absolute()), self.verb, str(directory.absolute())]
         try:
             with tempfile.TemporaryDirectory(prefix="packyard-") as empty:
                 outcome = process.run(command, folder=Path(empty), env=None, seconds=self.seconds, most=_MOST)
         except UnavailableError as error:
-            hint = f"type {self.name} {self.verb} {directory} to see what it does"
-            raise UnavailableError(
-                Problem(f"{self.name} {self.verb} {error}", file=str(directory), hint=hint)
-            ) from error
+            hint = f"type {called} {directory} to see what it does"
+            raise UnavailableError(Problem(f"{called} {error}", file=str(directory), hint=hint)) from error
         if outcome.code:
             words = outcome.stderr.decode("utf-8", "replace").strip() or "it gave no reason"
             if outcome.code < 0:
-                raise UnavailableError(f"{self.name} {self.verb}: killed by signal {-outcome.code}: {words}")
-            raise InputError(Problem(f"{self.name} {self.verb}: {words}", file=str(directory)))
+                raise UnavailableError(f"{called}: killed by signal {-outcome.code}: {words}")
+            raise InputError(Problem(f"{called}: {words}", file=str(directory)))
         return outcome.output
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from shlex import quote
 
-from packyard.core.bundle import address, shipped
+from packyard.core.bundle import address, delivery
 from packyard.core.errors import BeyondError, InputError, Problem, refuse
 from packyard.core.files.tree import Tree
 from packyard.core.kubernetes import kustomization
@@ -39,7 +39,7 @@ class Inputs:
         """Read each Krmfile once; files that a merge left undecided are refused, in whatever language they are."""
         tree = Tree(directory)
         folders = list(directories.folders(tree))
-        refuse(shipped.lost([folder.root_dir for folder in folders], KRMFILE))
+        refuse(delivery.lost([folder.root_dir for folder in folders], KRMFILE))
         refuse(problem for folder in folders for problem in _unmerged(folder))
         return cls(tree, [*filter(None, map(own_krmfile, folders))], read_enabled(tree))
 

@@ -110,10 +110,10 @@ def _can_be_taken_back(setter: Setter, where: str) -> bool:
     """Say whether a setter has another value to go back to."""
     if setter.required or setter.default is not None:
         return setter.has_value
-    from packyard.core.bundle import shipped
+    from packyard.core.bundle import delivery
 
     try:
-        return shipped.values(Path(where)).get(setter.name) is not None
+        return delivery.values(Path(where)).get(setter.name) is not None
     except PackyardError:  # packyard.json is damaged: what it says is not needed for this
         return False
 

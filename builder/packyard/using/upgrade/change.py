@@ -12,9 +12,9 @@ from dataclasses import dataclass
 from packyard.core.errors import shown
 from packyard.core.yaml.strict import read_plain
 
-#: What a directory with a kustomization is called, by its kind, in a package and in a library.
-PARTS = {"Component": ("option", "overlay"), "Kustomization": ("use case", "base")}
-_PART_WORDS = tuple(word for words in PARTS.values() for word in words)
+#: What a directory with a kustomization is called, which may be that of a Component, in a package and in a library.
+PARTS = (("use case", "base"), ("option", "overlay"))
+_PART_WORDS = PARTS[0] + PARTS[1]
 _WORDS = {"setter": "parameter"}  # of users
 _LONGEST = 80  # characters of a value
 

@@ -10,8 +10,8 @@ the same are not read. What cannot be read as YAML is compared as a file, with t
 """
 
 import json
+import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import replace
 from itertools import groupby
 from pathlib import PurePosixPath
@@ -22,7 +22,6 @@ from packyard.core.bundle.manifest import Manifest
 from packyard.core.errors import InputError, IntegrityError, PackyardError
 from packyard.core.files.paths import WORKSPACE
 from packyard.core.kubernetes import kustomization
-from packyard.core.yaml import aliases
 from packyard.core.yaml.document import source_of
 from packyard.using.setters.definition import Setter, full_type
 from packyard.using.setters.krmfile import KRMFILE, Krmfile
@@ -36,6 +35,8 @@ Files = Mapping[str, bytes]
 Stated = dict[tuple[str, str, str], Mapping[str, object]]
 
 _IS_SET = "isSet"
+#: What the kustomization of an option has.
+_COMPONENT = re.compile(rb"(?m)^kind: *[\"']?Component\b")
 _YAML = (".yaml", ".yml", "/Kustomization")
 
 
@@ -57,7 +58,7 @@ def compare(before: Files, after: Files) -> tuple[Change, ...]:
     )
     whole = old.keys() ^ new.keys()
     changes = [
-        Change(where=folder, what=_part_word(files[parts[folder]], is_library), change=change)
+        Change(where=folder, what=PARTS[bool(_COMPONENT.search(files[parts[folder]]))][is_library], change=change)
         for files, parts, change in ((before, old, "removed"), (after, new, "added"))
         for folder in whole & parts.keys()
     ]
@@ -71,13 +72,6 @@ def compare(before: Files, after: Files) -> tuple[Change, ...]:
         paths = [path for _, path in group if basename(path) != KRMFILE and path != manifest.FILE]
         changes += _contents(before, after, folder, paths)
     return tuple(sorted(_explained(changes, after), key=lambda change: change.where))
-
-
-def _part_word(data: bytes, is_library: bool) -> str:
-    kind = ""
-    with suppress(InputError):
-        kind = next((file.root.text("kind") for file in aliases.read(source_of(data, "")) if file.root), "")
-    return PARTS.get(kind, PARTS["Kustomization"])[is_library]
 
 
 def _holder(path: str, folders: Collection[str]) -> str:

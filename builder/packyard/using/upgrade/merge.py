@@ -22,7 +22,7 @@ from packyard.core.kubernetes import kustomization
 from packyard.core.yaml.document import parse_text, source_of, unmerged
 from packyard.using.setters.comment import is_marked
 from packyard.using.setters.definition import Setter
-from packyard.using.setters.fields import find
+from packyard.using.setters.fields import Binding, find
 from packyard.using.setters.krmfile import KRMFILE
 from packyard.using.setters.packages import PackageFiles, read_krmfile
 from packyard.using.upgrade import choices, onefile
@@ -204,15 +204,17 @@ def _unbound(package: PackageFiles) -> Iterator[Problem]:
     for substitution in krmfile.definitions.substitutions.values():
         krmfile.definitions.expand(substitution)
     for path, data in package.resources.items():
-        if is_marked(data):
-            for document in parse_text(source_of(data, package.where + path)):
-                for bound in find(document):
-                    if krmfile.definitions.resolve(bound.reference) is None:
-                        yield bound.node.problem(f"a comment names {bound.reference.name}, which nothing defines")
+        for bound in _bindings(data, package.where + path):
+            if krmfile.definitions.resolve(bound.reference) is None:
+                yield bound.node.problem(f"a comment names {bound.reference.name}, which nothing defines")
 
 
 def _named(path: str, data: bytes, names: Sequence[str]) -> list[str]:
     """Return which of the setters the comments of a file name."""
-    documents = parse_text(source_of(data, path)) if path.endswith((".yaml", ".yml")) and is_marked(data, names) else ()
-    bound = {field.reference.name for document in documents for field in find(document)}
-    return [name for name in names if name in bound]
+    bound = _bindings(data, path) if names and path.endswith((".yaml", ".yml")) else ()
+    return [name for name in names if any(name == field.reference.name for field in bound)]
+
+
+def _bindings(data: bytes, name: str) -> list[Binding]:
+    documents = parse_text(source_of(data, name)) if is_marked(data) else ()
+    return [bound for document in documents for bound in find(document)]

@@ -68,7 +68,7 @@ def _use_case(item: Composed, workspace: Workspace) -> ShippedUseCase:
     named = set_fields(item.resources, item.definitions, changed, memo).files if changed else {}
     definitions = {*crds.names(workspace), *(name for require in item.requires for name in require.definitions)}
     built = {file: resource for file, resource in {**item.resources, **named}.items() if file not in item.beside}
-    needed = map(str, requirements.find(values(built, memo), definitions))
+    needed = requirements.find(values(built, memo), definitions)
     words = {word for require in item.requires for word in require.words}
     return ShippedUseCase(
         setters=values_of(setters),

@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from packyard.core.bundle import manifest
-from packyard.core.bundle.shipped import package_of
+from packyard.core.bundle.delivery import package_of
 from packyard.core.errors import InputError, IntegrityError
 from packyard.core.files import regular
 from packyard.core.files.paths import root_of

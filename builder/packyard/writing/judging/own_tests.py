@@ -10,7 +10,7 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from fnmatch import fnmatchcase
 from pathlib import Path
 
-from packyard.core.bundle import shipped
+from packyard.core.bundle import delivery
 from packyard.core.bundle.bundle import Bundle
 from packyard.core.errors import PackyardError, Problem, suggest
 from packyard.core.errors import shown as in_quotes
@@ -51,7 +51,7 @@ def _given(test: PackageTest, directory: Path, path: str) -> Sequence[Object]:
         switch(Tree(directory), test.options)
     values: dict[str, Sequence[str]] = {}
     if test.preset:
-        file = shipped.preset(directory, test.preset)
+        file = delivery.preset(directory, test.preset)
         values |= valuesfile.parse(regular.read(file), str(file)).by_name
     fill_in(directory, {**values, **test.values})
     return objects.parse(Source("", render(directory, path=path).decode()))

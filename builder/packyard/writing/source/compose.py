@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import PurePosixPath
 from posixpath import basename
 
-from packyard.core.bundle.required import Required
+from packyard.core.bundle.prerequisite import Prerequisite
 from packyard.core.errors import InputError, Problem, refuse, suggest
 from packyard.core.kubernetes import kustomization, pods
 from packyard.core.kubernetes.fieldtypes import merge_keys
@@ -62,7 +62,7 @@ class Composed:
     rules: Sequence[Rule]
     description: str
     shared: Mapping[str, bytes]  # what it shares, with what it adds
-    requires: tuple[Required, ...]  # as its authors say
+    requires: tuple[Prerequisite, ...]  # as its authors say
     named: Mapping[str, SourceObject]  # what files of objects were written from
     sources: Sequence[SourceObject]  # the objects before words were folded
     idle: Sequence[Idle]

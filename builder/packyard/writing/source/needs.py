@@ -10,7 +10,7 @@ import re
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
-from packyard.core.bundle.required import Required, version_of
+from packyard.core.bundle.prerequisite import Prerequisite, version_of
 from packyard.core.errors import Problem, refuse
 from packyard.core.work.memo import Memo
 from packyard.core.yaml.document import source_of
@@ -41,15 +41,15 @@ _FORMS: Mapping[str, tuple[Callable[[str], object], str]] = {
 }
 
 
-def read(fields: Fields) -> tuple[Required, ...]:
+def read(fields: Fields) -> tuple[Prerequisite, ...]:
     """Read the list of a file."""
     nodes = fields.items(KEY)
     return tuple(_read(Fields(node, fields.file, KEY, fields.problems), node) for node in nodes)
 
 
-def gather(krmfiles: Iterable[KrmfileData], memo: Memo) -> list[Required]:
+def gather(krmfiles: Iterable[KrmfileData], memo: Memo) -> list[Prerequisite]:
     """Return what the Krmfiles of parts require, each once; every fault of every file is named at once."""
-    required: list[Required] = []
+    required: list[Prerequisite] = []
     problems: list[Problem] = []
     for name, data in dict.fromkeys(krmfiles):
         if f"{KEY}:".encode() in data:
@@ -59,17 +59,17 @@ def gather(krmfiles: Iterable[KrmfileData], memo: Memo) -> list[Required]:
     return required
 
 
-def _read(fields: Fields, node: Node) -> Required:
+def _read(fields: Fields, node: Node) -> Prerequisite:
     kinds = [kind for kind in FIELDS if fields.anything(kind)]
     if len(kinds) != 1:
         fields.fault(node, "", f"needs one of {', '.join(FIELDS)}, and has {' and '.join(kinds) or 'none'}")
-        return Required()
+        return Prerequisite()
     values: dict[str, Any] = {
         key: tuple(fields.texts(key)) if key in _LISTS else fields.text(key, "")
         for key in (kinds[0], *FIELDS[kinds[0]], "description")
     }
     fields.done()
-    required = Required(**values)
+    required = Prerequisite(**values)
     if required.operator and not (required.definitions or required.offers):
         hint = "definitions: [rayjobs.ray.io], or offers: [Resource nvidia.com/gpu]"
         fields.fault(node, "", "does not say what the operator brings", hint)

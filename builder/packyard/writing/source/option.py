@@ -13,7 +13,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from posixpath import basename
 
-from packyard.core.bundle.required import Required
+from packyard.core.bundle.prerequisite import Prerequisite
 from packyard.core.errors import Problem, refuse
 from packyard.core.kubernetes import kustomization, pods
 from packyard.core.yaml import span
@@ -52,7 +52,7 @@ class Option:
     texts: Mapping[str, str]
     words: Words
     values: tuple[object, ...]
-    requires: tuple[Required, ...]
+    requires: tuple[Prerequisite, ...]
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,7 +16,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from posixpath import basename
 
-from packyard.core.bundle.required import Required
+from packyard.core.bundle.prerequisite import Prerequisite
 from packyard.core.errors import suggest
 from packyard.core.yaml.document import scalars
 from packyard.core.yaml.fields import Fields
@@ -100,7 +100,7 @@ class Package:
     file: str
     model: Mapping[str, str]
     use_cases: tuple[UseCase, ...]
-    requires: tuple[Required, ...] = ()
+    requires: tuple[Prerequisite, ...] = ()
     moved: Mapping[str, str] = field(default_factory=dict)
     lent: tuple[KrmfileData, ...] = ()
 

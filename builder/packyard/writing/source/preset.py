@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import PurePosixPath
 
-from packyard.core.bundle.shipped import PRESETS
+from packyard.core.bundle.delivery import PRESETS
 from packyard.core.errors import InputError, Problem, every, refuse, suggest
 from packyard.core.yaml.sources import Sources
 from packyard.using.setters.definition import Definitions

@@ -80,9 +80,9 @@ class KptPackage:
         } | self.values
         derived: dict[str, Setter] = {}
         for setter, count in derive(tagged, values):
-            listed = derived.setdefault(setter.name, setter)  # a list comes before a text of the same name
+            first = derived.setdefault(setter.name, setter)  # a list comes before a text of the same name
             if not count:
-                derived[setter.name] = listed._replace(value=setter.value)
+                derived[setter.name] = first._replace(value=setter.value)
         places = {
             name: (field.node.source, (field.entry or field.node).start)
             for field in reversed(tagged)
@@ -90,11 +90,8 @@ class KptPackage:
         }
         places |= {item.name: (item.node.source, item.node.start) for item in self.declarations}
         counts = Counter(name for field in tagged for name in set(field.pattern.names))
-        setters = []
-        for name, (source, at) in sorted(places.items()):
-            setter = derived.get(name, Setter(name, type="string"))
-            setters.append((setter._replace(file=source.name, line=source.locate(at)[0]), counts[name]))
-        return setters
+        listed = ((derived.get(name, Setter(name, type="string")), *place) for name, place in sorted(places.items()))
+        return [(item._replace(file=of.name, line=of.locate(at)[0]), counts[item.name]) for item, of, at in listed]
 
     def set(self, values: Mapping[str, Sequence[str]], *, as_kustomize: bool = False) -> Plan:
         """Plan to give setters, which the package has, these values; several texts are a list.

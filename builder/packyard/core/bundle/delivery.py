@@ -1,20 +1,24 @@
-"""What an untarred package says of itself: the values that it was shipped with, what became of setters, its presets.
+"""What an untarred package says of itself: the values that it was delivered with, what became of setters, its presets.
 
 A directory may belong to no package, and a package may have lost the file: then there is nothing to tell. A damaged
 file is an `IntegrityError`.
 """
 
+from __future__ import annotations
+
 import os
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from packyard.core.bundle import manifest
-from packyard.core.bundle.manifest import Manifest, ShippedUseCase, ShippedValue
 from packyard.core.errors import InputError, IntegrityError, Problem, suggest
 from packyard.core.files import paths, regular
 
-Package = tuple[str, Manifest]
+if TYPE_CHECKING:
+    from packyard.core.bundle.manifest import Manifest, ShippedUseCase, ShippedValue
+
+Package = tuple[str, "Manifest"]
 """The real root of a built package, and its packyard.json."""
 Packages = dict[str, Package | None]
 """Packages by the roots of directories; None where these belong to none."""
@@ -48,13 +52,17 @@ def package_of(directory: Path, known: Packages | None = None) -> Package | None
     """Return the package that a directory belongs to; ``known`` are those that were read, and gets those that are."""
     root, packages = paths.root_of(directory), {} if known is None else known
     if root not in packages:
-        file = Path(root, manifest.FILE)
-        try:
-            data = regular.read(file, limit=manifest.LIMIT) if regular.is_file(file) else None
-            packages[root] = None if data is None else (root, Manifest.parse(data))
-        except IntegrityError as error:
-            raise error.mapped(lambda problem: problem._replace(file=os.path.relpath(file))) from error
+        packages[root] = (root, _read(file)) if regular.is_file(file := Path(root, paths.MANIFEST)) else None
     return packages[root]
+
+
+def _read(file: Path) -> Manifest:
+    from packyard.core.bundle import manifest  # slow to import, and `set` meets folders that have none
+
+    try:
+        return manifest.Manifest.parse(regular.read(file, limit=manifest.LIMIT))
+    except IntegrityError as error:
+        raise error.mapped(lambda problem: problem._replace(file=os.path.relpath(file))) from error
 
 
 def lost(directories: Iterable[Path], name: str) -> Iterator[Problem]:

@@ -15,7 +15,7 @@ Version = tuple[int, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Required:
+class Prerequisite:
     """An operator, a Secret or a version of Kubernetes; the fields of the others are empty.
 
     An ``operator`` brings ``definitions`` of custom resources, whose objects it reconciles, or ``offers`` something
