@@ -60,7 +60,7 @@ def test_a_directory_of_use_cases_names_them(root: Path, words: str) -> None:
 def test_a_folder_above_packages_names_these_and_not_all_their_use_cases(tmp_path: Path) -> None:
     for name in ("one", "two"):
         shutil.copytree(optioned.package(tmp_path / "made" / name), tmp_path / f"all/deep/{name}")
-    said = packyard("set", "X=1", cwd=tmp_path / "all").stderr
+    said = packyard("set", cwd=tmp_path / "all").stderr
     assert said.startswith(
         "error: .: is not a use case, but holds 2 packages: deep/one, deep/two (name a use case of one,"
     )
@@ -160,7 +160,6 @@ set -x                          set: unknown flag '-x' (it takes --keep, --recur
 set --dry-run=yes               --dry-run is on or off: type --dry-run or --dry-run=false, not --dry-run=yes; packyard
 set ARGS --lr=1                 '--lr' (to set a value, type LR=VALUE; before values that begin with -, type --);
 set multi-node A=1 --unset A    at once; type packyard set multi-node A=VALUE, or --unset A
-set                             but holds 3: multi-node, single-node, volume (name one: packyard set multi-node NAME=VALUE
 set --values                    set: --values needs a value; packyard set --help lists the flags
 render --locked                 name a package and its use case, NAME/USECASE
 render A=1 --from channel       name a package and its use case, NAME/USECASE

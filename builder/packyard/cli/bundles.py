@@ -95,10 +95,8 @@ def offer(
             raise
         hint = f"packyard carries it: add --from {CARRIED}" if item.name in carried_names() else meant(item.name)
         raise error.mapped(lambda problem: problem._replace(hint=hint or problem.hint)) from error
-    tell(
-        f"{fetched.entry} from {store.address} ({source.origin}), {fetched.why}"
-        + ", kept since it was fetched" * fetched.is_kept
-    )
+    kept = ", kept since it was fetched" * fetched.is_kept
+    tell(f"{fetched.entry} from {store.address} ({source.origin}), {fetched.why}{kept}")
     if fetched.entry.yanked:
         output.warning(f"{fetched.entry} is yanked: {on_one_line(fetched.entry.yanked)}")
     tell_signed(fetched, tell)

@@ -1,7 +1,6 @@
 """How verbs declare arguments and get them: all but `set`, which must start fast, and kustomize's own commands."""
 
 import argparse
-from argparse import Namespace as Arguments
 from collections.abc import Sequence
 from functools import partial
 from shlex import join
@@ -13,7 +12,7 @@ from packyard.cli.flags import unknown
 from packyard.core import ending
 from packyard.core.errors import UsageError, suggest
 
-__all__ = ["Arguments", "Parser", "alone", "given", "make", "run"]
+Arguments = argparse.Namespace
 
 
 class Formatter(argparse.RawDescriptionHelpFormatter):
@@ -143,7 +142,8 @@ def _in_usage(action: argparse.Action) -> str:
     name = str(action.metavar or action.dest)
     if action.option_strings:
         return f"{action.option_strings[0]} {name}" if action.required else ""
-    return {"?": f"[{name}]", "*": f"[{name} ...]", "+": f"{name} ..."}.get(str(action.nargs), name)
+    words = name if name.startswith("[") else f"[{name} ...]"  # as the verb has them
+    return {"?": f"[{name}]", "*": words, "+": f"{name} ..."}.get(str(action.nargs), name)
 
 
 def run(module: Any, verb: str, words: Sequence[str]) -> int:

@@ -35,9 +35,8 @@ KRMFILES = ("Krmfile", "Kptfile")
 
 def add_arguments(parser: argparse.ArgumentParser, rest: str = "") -> None:
     """Declare DIR, followed by what the usage calls ``rest``, as ``words``."""
-    parser.usage = " ".join(filter(None, ("%(prog)s [DIR]", rest, "[flags]")))
     parser.epilog = HELP
-    parser.add_argument("words", metavar="[DIR]", nargs="*")
+    parser.add_argument("words", metavar=f"[DIR] {rest}".rstrip(), nargs="*")
 
 
 def setters(directory: Path, opened: Tree | None = None) -> dict[str, list[str]]:
@@ -71,8 +70,15 @@ def find(words: Sequence[str], names: Names | None = None) -> tuple[Path, list[s
         return Path(first), list(words[1:])
     if "/" not in first and first in _known(names):
         return _HERE, list(words)
-    use_case = addressed(first)
-    return (use_case, list(words[1:])) if use_case else None
+    from packyard.using.options import usecases  # most words are folders
+
+    if use_case := usecases.find(first):
+        from packyard.cli import output
+        from packyard.core.bundle import address
+
+        output.note(f"in {use_case if output.verbose else address.of(use_case)}")
+        return use_case, list(words[1:])
+    return None
 
 
 def place(word: str) -> Path:
@@ -122,18 +128,6 @@ def meant(word: str) -> str:
             if place := usecases.find(f"{folder}/{word}"):
                 return f"did you mean {address.of(place)!r}?"
     return ""
-
-
-def addressed(word: str) -> Path | None:
-    """Return the folder of the use case that NAME/USECASE names, and say which it is; None where it names none."""
-    from packyard.using.options import usecases  # most words are folders
-
-    if directory := usecases.find(word):
-        from packyard.cli import output
-        from packyard.core.bundle import address
-
-        output.note(f"in {directory if output.verbose else address.of(directory)}")
-    return directory
 
 
 def placed(problem: Problem) -> Problem:
