@@ -69,7 +69,7 @@ def main(words: Sequence[str]) -> None:
     if parsed.switches["recurse-subpackages"]:
         _tell_idle(here, directory, outcome.changes)
     else:
-        _tell_replaced(outcome.changes)
+        _tell_replaced(here, outcome.changes)
 
 
 def _set(here: Tree, directory: Path, words: list[str], parsed: Flags) -> Outcome:
@@ -125,10 +125,10 @@ def _tell_lost(directory: Path) -> None:
         output.warning(str(lost._replace(message=f"{lost.message} and is passed over")))
 
 
-def _tell_replaced(changes: Sequence[Change]) -> None:
+def _tell_replaced(here: Tree, changes: Sequence[Change]) -> None:
     """Say of what is set in a use case that an option which is enabled replaces it."""
     for change in changes:
-        use_case = Tree(Path(change.place))
+        use_case = here.at(Path(change.place))
         if has_options(use_case):
             from packyard.using.options import switch  # most use cases have no option enabled
 
