@@ -19,7 +19,7 @@ from dataclasses import replace
 from pathlib import Path
 from shlex import quote
 
-from packyard.cli import bundles, copies, declare, output, preferences, progress
+from packyard.cli import bundles, copies, declare, output, preferences, progress, state
 from packyard.cli.preferences import Setting
 from packyard.cli.rows import Rows
 from packyard.core.bundle import address
@@ -103,6 +103,7 @@ def _unpacked(bundle: Bundle, source: Setting, into: Path, file: str | None) -> 
     lock = _lock(file, bundle.name, pinned) if file else Lock()
     regular.make_folder(into)
     folder = bundle.unpack(into, copies.receipt_of(source, bundle))
+    state.log().forget(os.path.realpath(folder))
     if file:
         locks.write(Path(file), replace(lock, packages={**lock.packages, bundle.name: pinned}))
     output.detail(f"{bundle.name}.tar.gz {bundle.digest}, tar {bundle.tar}")
