@@ -4,9 +4,8 @@
     stage_model.py finish    checks STAGE_DIR.partial, and renames it to STAGE_DIR
     stage_model.py           does both
 
-The options from-bucket and from-registry copy by rclone and oras in place of the first. Who copies notes the source and
-its version in `.staged`; a Job that is started again goes on with what is of both. What is there under its name is
-whole, and never changes. There is no lock, as not every storage has one: the first of two Jobs renames, both succeed.
+The options from-bucket and from-registry copy by rclone and oras in place of the first. A Job goes on with what is of
+the source and version in `.staged`. What has its name is whole. Without a lock, the first of two Jobs renames it.
 """
 
 import fnmatch
@@ -170,8 +169,9 @@ def holds(target, source):
     if not target.exists():
         return False
     about = read_about(target)
-    if about.get("source") != source:
-        what = f"holds {about['source']}" if about else "was not made by staging"
+    left = [] if ENV.get("STAGE_PROGRAMS", "*.py") else [path for path in about.get("left", ()) if path.endswith(".py")]
+    if left or about.get("source") != source:
+        what = " without ".join([f"holds {about['source']}", *left[:1]]) if about else "was not made by staging"
         raise StageError(f"{target} {what}: delete it, or set another MODEL_PATH for {source}")
     print(f"{target} holds {source}, version {about['version']}")
     return True

@@ -112,6 +112,8 @@ def test_an_option_that_was_enabled_was_not_edited_by_hand(tmp_path: Path, monke
 def test_a_patch_of_any_kind_is_counted_without_one() -> None:
     changes = [Change(where="queue", what="field", name="Any any", path=path, change="added") for path in ("a", "b")]
     assert summary_of(changes) == ["2 fields changed"]
+    of_one = [replace(change, what="setter", name="A", change="changed") for change in changes]
+    assert summary_of(of_one) == ["1 parameter changed: A"]
     assert summary_of([*changes, replace(changes[0], name="Job any")]) == ["3 fields changed: Job"]
 
 

@@ -77,6 +77,16 @@ def test_tells_the_way_to_a_package_as_it_was_typed(into: str, folder: str, chan
     assert process.stdout == f"{folder}\n"
 
 
+def test_what_was_undone_is_not_done_again_in_a_package_that_is_fetched_to_its_place(channel: Path) -> None:
+    place = channel.parent / "bert"
+    place.mkdir()
+    for words in (["cfg", "init", place], ["undo", place]):
+        done(*words)
+    place.rmdir()
+    done("get", "bert", "--from", channel, "--to", place.parent)
+    refused("undo", place, "--redo", says="nothing to redo")
+
+
 def test_what_was_pinned_is_fetched_though_there_is_a_newer_version(channel: Path, tmp_path: Path) -> None:
     for name in ("bert@1.0", "gpt"):
         done("get", name, "--from", channel, "--to", tmp_path / "1", "--lock", "packyard.lock", cwd=tmp_path)

@@ -69,7 +69,7 @@ def test_what_lint_warns_of_is_told_and_secrets_that_an_exception_allows(root: P
     secret = "stringData:\n  # packyard: allow plain-secret: it was imported\n  password: hunter2\n"
     base.write_text(f"{base.read_text()}---\napiVersion: v1\nkind: Secret\nmetadata: {{name: db}}\n{secret}")
     told = packyard("publish", "p", "--workspace", root, "--version", "1.0", "--to", channel).stderr
-    assert f"warning: {base}:3:1: the ConfigMap has no label" in told
+    assert f"; packyard lint p --workspace {root} shows them\n" in told
     assert f"warning: {base}:13: a secret in plain text, which all who read the channel read" in told
 
 

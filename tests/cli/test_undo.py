@@ -84,9 +84,20 @@ def test_undo_lists_its_steps_and_redo_does_them_again(package: Path) -> None:
         done("undo", "--redo", cwd=package)
         assert reading.files(package) == state
     assert "nothing to redo" in packyard("undo", "--redo", cwd=package).stderr
-    done("undo", cwd=package)
-    done("cfg", "set", "empty", "m", "x", cwd=package)
-    assert "was changed since in the same lines" in packyard("undo", "--redo", cwd=package).stderr
+
+
+def test_what_was_undone_is_not_done_again_after_another_change_or_edit(package: Path) -> None:
+    for value in "bc":
+        done("set", package, f"n={value}")
+        done("undo", package)
+    done("undo", package, "--redo")
+    assert "nothing to redo" in refused("undo", package, "--redo")
+    done("undo", package)
+    with (package / "r.yaml").open("a") as file:
+        file.write("# mine")
+    before = reading.files(package)
+    assert "nothing to redo" in refused("undo", package, "--redo")
+    assert reading.files(package) == before
 
 
 def test_an_edit_of_other_lines_stays_when_a_step_is_undone_and_done_again(package: Path) -> None:
@@ -115,6 +126,11 @@ def test_an_older_change_than_the_last_is_undone_only_where_somebody_says_so(pac
     assert reading.files(package) == older
     done("undo", package, "--yes")
     assert reading.files(package) == before
+    done("cfg", "create-setter", package / "sub", "m", "v")
+    done("set", package, "n=c")
+    for path, data in reading.files(package).items():
+        (package / path).write_bytes(data.replace(b"a:   c ", b"a:   mine ").replace(b"value: c", b"value: mine"))
+    assert re.search(r"last change, n=c \(edited since: \S+/Krmfile:\d+, \S+/r.yaml:1\)", refused("undo", package))
 
 
 def test_of_several_packages_none_is_undone_unasked(tmp_path: Path) -> None:
@@ -152,9 +168,9 @@ def test_a_folder_that_was_moved_keeps_its_history_and_another_one_in_its_place_
     listed = json.loads(done("undo", tmp_path / "parent", "--list", "-o", "json"))
     assert [row["title"] for row in listed] == titles
     done("undo", tmp_path / "parent", "--yes")
+    done("undo", tmp_path / "parent", "--redo")
     (tmp_path / "parent/package").rename(moved)
     (moved / "packyard.json").unlink()
-    done("undo", moved, "--redo")
     assert reading.files(moved) == after
     shutil.copytree(shipped, package)
     file = package / "r.yaml"

@@ -207,6 +207,9 @@ def test_a_value_that_the_new_version_does_not_take_is_a_conflict(here: Path) ->
     pack(here, "1.1", {**NEXT, "run/nfs/Krmfile": krmfile})
     told = refused("upgrade", "p", "1.1.tar.gz", "--base", "1.0.tar.gz")
     assert "p/nfs: WORKERS is set to 8, and 1.1 does not admit that: " in told
+    flags = ("--base", "1.0.tar.gz", "--conflicts=ours")
+    assert "(its definition stays yours too, without what 1.1" in packyard("upgrade", "p", "1.1.tar.gz", *flags).stderr
+    done("undo", "p")
     upgrade("--conflicts=theirs")
     assert done("setters", USE_CASE, "--set", "--output", "yaml") == "{}\n"
     assert 'workers: "4"' in Path("p/run/nfs/cm.yaml").read_text()
@@ -288,6 +291,18 @@ def test_a_use_case_that_is_gone_goes_unless_something_was_changed_in_it(here: P
     assert "BREAKING: use case removed: volume replaces it" in done("diff", "1.0.tar.gz", "1.1.tar.gz")
     upgrade("--conflicts=ours")
     assert Path("p/run/pvc/kustomization.yaml").exists()
+
+
+def test_of_a_use_case_that_is_gone_each_value_and_option_is_named(here: Path) -> None:
+    done("set", USE_CASE, "WORKERS=8")
+    done("enable", USE_CASE, "queue")
+    pack(here, "1.1", {path.replace("/nfs/", "/volume/"): text for path, text in FILES.items()})
+    told = packyard("upgrade", "p", "1.1.tar.gz", "--base", "1.0.tar.gz", "--conflicts=theirs").stderr
+    assert "WORKERS is set to 8, and 1.1 has no such use case (in another one: packyard set USECASE WORKERS=8)" in told
+    assert (
+        "option 'queue' is enabled, and 1.1 does not have it (another use case: packyard enable USECASE queue" in told
+    )
+    assert not Path("p/run/nfs").exists()
 
 
 def test_says_which_setters_have_to_be_set_now(here: Path) -> None:

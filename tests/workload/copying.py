@@ -48,7 +48,7 @@ def copy(file: str, target: Path, told: Mapping[str, str], *around: str) -> Done
     done = _run([*around, *words], environment)
     if done.returncode or file not in (HUB, BUCKET, REGISTRY):
         return done
-    checked = finish(environment["MODEL_SOURCE"], target)
+    checked = _run([sys.executable, str(_PROGRAM), "finish"], environment)
     return subprocess.CompletedProcess(
         [], checked.returncode, done.stdout + checked.stdout, done.stderr + checked.stderr
     )

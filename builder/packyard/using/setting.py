@@ -45,11 +45,8 @@ class PackageSetters:
         if self._kpt is None:
             return plan(package, assignment, shipped=shipped, krmfile=self.krmfile)
         definitions = self.krmfile.definitions
-        refuse(
-            unknown(name, self.names, package, definitions, assignment.command)
-            for name in assignment.names
-            if name not in self.names
-        )
+        missing = [name for name in assignment.names if name not in self.names]
+        refuse(unknown(name, self.names, package, definitions, assignment.command) for name in missing)
         refuse(no_default(Setter(name, file=package.where + package.name)) for name in assignment.unset)
         return self._kpt.set(assignment.values, as_kustomize=assignment.as_kustomize)
 

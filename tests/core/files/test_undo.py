@@ -10,7 +10,7 @@ from core.files.krmfiles import field_values, make_package
 from faults import Faulty, forked, recover
 from packyard.core.errors import InputError, UnavailableError
 from packyard.core.files import undo
-from packyard.core.files.steps import DONE, StepLog
+from packyard.core.files.steps import StepLog
 from packyard.using.setting import set_values
 from reading import files
 
@@ -25,7 +25,7 @@ def replaced(_path: str, _then: bytes | None, _now: bytes | None, back: bytes | 
 
 def undone(log: StepLog, root: Path) -> str:
     """Undo a step, and return its title."""
-    step = undo.last(log, DONE, root, merge=replaced)
+    step = undo.last(log, root, merge=replaced)
     undo.take_back(log, step, merge=replaced)
     return step.title
 

@@ -50,7 +50,7 @@ def values(mlops: Path, directory: str) -> dict[str, str]:
 
 def test_gives_a_use_case_options_and_their_values(mlops: Path) -> None:
     out, err = apply(mlops, "multi-node/claim", "--keep")
-    assert "multi-node/claim: enabled queue, spread\n" in out
+    assert out.startswith("enabled queue, spread\n")
     assert "\nQUEUE_NAME default → team-a (1 field)\n" in out
     assert "no use case here has: NFS_SERVER\n" in err
     assert values(mlops, "multi-node/claim") == {

@@ -80,8 +80,10 @@ _SETTERS = [
     ((('value: "2"', 'value: "4", isSet: true'),), ("WORKERS", "changed", "value", "2", "4", False)),
     ((("type: integer", "type: number"),), ("WORKERS", "changed", "type", "integer", "number", True)),
     ((("type: integer", "type: int"),), None),
-    ((("minimum: 1", "minimum: 2"),), ("WORKERS", "changed", "minimum", 1, 2, False)),
+    ((("minimum: 1", "minimum: 2"),), ("WORKERS", "changed", "minimum", 1, 2, True)),
     ((("      minimum: 1\n", ""),), ("WORKERS", "changed", "minimum", 1, None, False)),
+    ((("minimum: 1", "minimum: 0"),), ("WORKERS", "changed", "minimum", 1, 0, False)),
+    ((("minimum: 1", "minimum: 1\n      enum: [1, 2]"),), ("WORKERS", "changed", "enum", None, [1, 2], True)),
     ((('value: "2"', 'value: "2", required: true'),), ("WORKERS", "changed", "required", False, True, True)),
 ]
 

@@ -122,9 +122,9 @@ def test_weights_that_no_server_reads_are_refused_by_name_before_anything_is_cop
 def test_programs_of_a_model_are_copied_only_where_they_are_trusted(team_hub: Hub, target: Path, programs: str) -> None:
     team_hub.files["modeling_mine.py"] = team_hub.sent["modeling_mine.py"] = b"print()"
     done = from_hub(team_hub, target, STAGE_PROGRAMS=programs)
-    assert done.returncode == 0, done.stderr
-    is_copied = "modeling_mine.py" in read(target)
-    assert (is_copied, "left out: modeling_mine.py" in done.stdout) == (not programs, bool(programs))
+    is_left = "left out: modeling_mine.py" in done.stdout
+    assert (is_left, "modeling_mine.py" in read(target)) == (bool(programs), not programs)
+    assert ("without modeling_mine.py: delete it" in from_hub(team_hub, target, STAGE_PROGRAMS="").stderr) == is_left
 
 
 @pytest.mark.parametrize("path", ["../outside", "/etc/outside", "a/../../outside", ".staged"])

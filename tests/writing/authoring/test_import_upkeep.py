@@ -155,6 +155,7 @@ def test_a_readme_names_the_namespace_that_the_objects_name(here: Path, tmp_path
     assert "`kubectl create namespace dev`, `kubectl create namespace ml`" in text
     assert "kustomize build dev | kubectl apply -n dev -f -\n" in text
     assert "The objects are in `dev`." in text
+    assert "Its Pod Security level must be `baseline`.\n" in text
 
 
 def test_a_use_case_that_kustomize_does_not_build_is_left_out_and_listed(here: Path, tmp_path: Path) -> None:

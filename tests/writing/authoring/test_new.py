@@ -160,15 +160,15 @@ def test_a_broken_base_is_refused_with_what_lint_says_and_stops_no_package_of_ot
 @pytest.mark.nightly
 def test_on_a_terminal_it_asks_and_asks_again(catalogue: Path) -> None:
     answers = [
+        ("what it is called", "Hello"),
+        ("(did you mean 'hello'?)", "hello"),
         ("what it runs", "jbo"),
-        ("'jbo' is neither a base nor a number from 1 to", "7"),
-        ("base", "jbo"),
-        ("no base 'jbo' (did you mean 'job'?)", "job"),
+        ("no base 'jbo' (did you mean 'job'?)", "1"),
         ("storage [none]", "clam"),
         ("no storage 'clam'", "none"),
         ("what it does", "Says {{ 7 * 7 }} and {% include 'x' %}."),
     ]
-    with on_terminal("new", "hello", cwd=catalogue) as terminal:
+    with on_terminal("new", cwd=catalogue) as terminal:
         for prompt, answer in answers:
             terminal.until(prompt)
             terminal.type(answer)

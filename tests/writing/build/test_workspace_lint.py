@@ -40,8 +40,7 @@ def test_a_fault_of_a_base_is_found_once_and_at_its_line(root: Path) -> None:
         f"{CM}:3:1: warning: {WARNED}",
         f"  composed: {prefix}/one/config-map.yaml:3",
     ]
-    said = f"warning: {CM}:3:1: {WARNED}\n"
-    assert built(root) == (0, said)
+    assert built(root) == (0, f"warning: lint has 1 warning; packyard lint --workspace {root} shows them\n")
 
 
 def test_a_fault_of_a_patch_is_found_in_the_patch(root: Path) -> None:
@@ -187,10 +186,10 @@ useCases:
         "packages/p/package.yaml:5: warning: useCases.one: no container of the base one mounts the volume 'storage' "
         "[volume-never-mounted] (mount it there, or take storage: [none])"
     ]
-    tiny.write(tmp_path / "packages/p/patches/pod.yaml", POD.replace("tools:1", "tools:2"))
+    tiny.write(tmp_path / "packages/p/patches/pod.yaml", POD.replace("tools:1", "--to=x"))
     tiny.replace(tmp_path / "packages/p/package.yaml", "{base: one, ", "{base: one, patches: [patches/pod.yaml], ")
-    at = f"packages/p/patches/pod.yaml:8:12: warning: 'tools:2' {replaced}"
-    assert [line for line in linted(tmp_path) if line.startswith(at)]
+    at = f"packages/p/patches/pod.yaml:8:12: warning: '--to=x' {replaced}"
+    assert [line for line in linted(tmp_path) if line.startswith(at) and "the pattern --to=${IMAGE}" in line]
     pods = "apiVersion: packyard/v1\nkind: PodPatch\nspec:\n  containers:\n  - name: main\n    image: tools:3 "
     tiny.write(tmp_path / "overlays/storage/own/pods.yaml", f'# Own.\n{pods}# {{"$openapi":"IMAGE"}}\n')
     name = "x-k8s-cli: {substitution: {name: STORAGE_NAME, pattern: own}}"

@@ -78,19 +78,18 @@ def _set(here: Tree, directory: Path, words: list[str], parsed: Flags) -> Outcom
     is_name = unset and words and "=" not in words[0]
     if is_name and (len(words) == 1 or {*words} <= directories.setters(directory).keys()):
         raise _usage(directory, "--unset takes one name", " ".join(f"--unset {name}" for name in (*unset, *words)))
-    values, options = directories.with_files(_values(directory, words), files, directory)
+    typed = _values(directory, words)
+    if not parsed.switches["recurse-subpackages"] and not _has_setters(directory):
+        from packyard.using.options import usecases  # most directories are use cases
+
+        flags = (f"--{name}={value}" for name in ("unset", "values") for value in parsed.values.get(name, ()))
+        directory = usecases.chosen(directory, "set", (*words, *flags) or ("NAME=VALUE",), all_by="-R")
+    values, options = directories.with_files(typed, files, here.at(directory))
     if not values and not unset and not options:
         raise _usage(directory, f"nothing to set, and packyard setters {_typed(directory)} lists the names")
     if both := [name for name in unset if name in values]:
         ways = f"{both[0]}=VALUE, or --unset {both[0]}"
         raise _usage(directory, f"{both[0]} cannot be set and taken back at once", ways)
-    if not parsed.switches["recurse-subpackages"] and not _has_setters(directory):
-        from packyard.using.options import usecases  # most directories are use cases
-
-        flags = (f"--{name}={value}" for name in ("unset", "values") for value in parsed.values.get(name, ()))
-        directory = usecases.chosen(directory, "set", (*words, *flags), all_by="-R")
-    if files:
-        values = directories.without_idle(values, here.at(directory), options)
     if parsed.switches["dry-run"]:
         state.tell_pending(directory)
     outcome = set_values(

@@ -20,7 +20,7 @@ from packyard.cli.rows import Rows
 from packyard.core.bundle import address, manifest
 from packyard.core.errors import ConflictError, InputError, PackyardError, Problem
 from packyard.core.files import home, undo
-from packyard.core.files.steps import DONE, UNDONE, Step
+from packyard.core.files.steps import Step
 from packyard.core.files.tree import Tree
 from packyard.using.options import option_setters, options
 from packyard.using.upgrade import onefile
@@ -33,30 +33,34 @@ def add_arguments(parser: declare.Parser) -> None:
     """Declare the verb's arguments."""
     directories.add_arguments(parser)
     parser.switch("--yes", "undo without asking an older change, or one of several packages")
-    way = parser.add_mutually_exclusive_group()
-    way.add_argument("--list", action="store_true", help="list the changes that can be undone, the newest first")
-    way.add_argument("--redo", action="store_true", help="do again what was undone last")
+    parser.switch("--list", "list the changes that can be undone, the newest first")
+    parser.switch("--redo", "do again what was undone last")
 
 
 def run(arguments: declare.Arguments) -> None:
     """Undo a change, and say which it was."""
     directory = directories.only(arguments.words, "undo")
     if arguments.list:
-        declare.alone(arguments, "undo", "beside --list", "yes")
+        declare.alone(arguments, "undo", "beside --list", "redo", "yes")
         _list(directory, arguments.output)
         return
     log, places = state.log(), _places(directory)
     with Tree(directory).locked(log, below=False):  # finishes an interrupted change first
         pass
-    step = undo.last(log, UNDONE if arguments.redo else DONE, *places, merge=_merged)
+    step = undo.undone(log, *places) if arguments.redo else undo.last(log, *places, merge=_merged)
+    if step is None:
+        hint = "packyard undo takes a change back, and --redo does it again until something else changes"
+        raise InputError(Problem("nothing to redo", file=str(directory), hint=hint))
     if not Path(step.root).is_dir():
         hint = "packyard undo DIR is for one package, and --list shows all changes"
         problem = f"is gone, so {step.title} cannot be undone"
         raise InputError(Problem(problem, file=os.path.relpath(step.root), hint=hint))
     is_asked = not (arguments.redo or arguments.yes)
-    if is_asked and (newer := undo.newer(log, step, *places)):
-        _ask(f"the files do not show the last change, {newer.title}; the one before it is {step.title}", directory)
-    elif is_asked and len({past.root for past in undo.shown(log, DONE, *places, merge=_merged)}) > 1:
+    if is_asked and (newer := undo.newer(log, step, *places, merge=_merged)):
+        edits = ", ".join(f"{problem.file}:{problem.line}" for problem in newer[1])
+        hidden = f"the files do not show the last change, {newer[0].title}" + f" (edited since: {edits})" * bool(edits)
+        _ask(f"{hidden}; the one before it is {step.title}", directory)
+    elif is_asked and len({past.root for past in undo.shown(log, *places, merge=_merged)}) > 1:
         _ask(f"of several packages here {os.path.relpath(step.root)} was changed last, by {step.title}", directory)
     files = undo.take_back(log, step, merge=_merged)
     changes = {os.path.relpath(step.path(name)): _change(step, name, data) for name, data in sorted(files.items())}
@@ -79,12 +83,12 @@ def _list(directory: Path, form: str) -> None:
     if why := home.lack(log.folder):
         output.note(f"{directory}: nothing to undo, as no history is kept: {why}")
         return
-    steps = list(undo.shown(log, DONE, *places, merge=_merged))
+    steps = list(undo.shown(log, *places, merge=_merged))
     times = [time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(step.file.stat().st_mtime)) for step in steps]
     rows = [(at + 1, step.title, times[at], len(step.sizes), address.of(_place(step))) for at, step in enumerate(steps)]
     LIST.show(rows, form)
     if not steps:
-        undone = next(undo.shown(log, UNDONE, *places, merge=_merged), None)
+        undone = undo.undone(log, *places)
         again = f"; packyard undo {quote(str(directory))} --redo does {undone.title} again" if undone else ""
         output.note(f"{directory}: nothing to undo{again}")
 

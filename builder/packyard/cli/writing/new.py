@@ -8,7 +8,7 @@ What no flag says is asked for on a terminal.
 """
 
 import shutil
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -20,7 +20,7 @@ from packyard.core.bundle.archive import Member
 from packyard.core.errors import InputError, Problem, UsageError
 from packyard.using.kustomize.part import first_sentence
 from packyard.writing.authoring import new
-from packyard.writing.authoring.new import WORK, Answers
+from packyard.writing.authoring.new import Answers
 from packyard.writing.build import workspace_lint
 from packyard.writing.source import offers
 from packyard.writing.source.offers import Offered
@@ -56,9 +56,10 @@ def run(arguments: declare.Arguments) -> None:
         declare.alone(arguments, "new", "beside --list", "base", STORAGE, PROGRAMS, "set", "description")
         _list(workspaces.find(arguments, carried=True), arguments.name, arguments.output)
         return
+    workspace = workspaces.find(arguments)
+    arguments.name = arguments.name or _asked_name(workspace)
     if not arguments.name:
         raise UsageError(f"packyard new: NAME is missing: {EXAMPLE}")
-    workspace = workspaces.find(arguments)
     new.check_name(workspace, arguments.name)
     parts = [*offers.find(workspace, output.warning)]
     answers = _answers(arguments, parts)
@@ -106,7 +107,7 @@ def _answers(arguments: declare.Arguments, parts: Sequence[Offered]) -> Answers:
     """Return what flags say, and what is asked for beside them."""
     is_asked = not arguments.base and output.can_ask()
     setters = {name: values[-1] for name, values in directory.values(arguments.set, "new").items()}
-    bases = [_asked_base(parts)] if is_asked else arguments.base
+    bases = [_asked("what it runs", BASE, parts)] if is_asked else arguments.base
     if not bases or not all(bases):
         raise UsageError(f"packyard new: --base is missing; packyard new --list shows the bases: {EXAMPLE}")
     named = {name: base or name for name, _, base in (word.partition("=") for word in bases)}
@@ -114,7 +115,8 @@ def _answers(arguments: declare.Arguments, parts: Sequence[Offered]) -> Answers:
     used = [part for part in parts if part.kind == BASE and part.name in named.values()]
     defined = {name for part in parts if part.kind == STORAGE for name in part.defines}
     if not storage and any(base.volume or defined & {*base.needs} for base in used):  # it has something to do
-        storage = _storage(parts, is_asked=is_asked)
+        none = "none" if any(part.name == "none" for part in parts if part.kind == STORAGE) else ""
+        storage = [*filter(None, [_asked("storage", STORAGE, parts, none) if is_asked else none])]
     return Answers(
         name=arguments.name,
         bases=named,
@@ -125,39 +127,29 @@ def _answers(arguments: declare.Arguments, parts: Sequence[Offered]) -> Answers:
     )
 
 
-def _storage(parts: Sequence[Offered], *, is_asked: bool) -> list[str]:
-    """Return the storage that the user chooses, or the one for use cases that keep nothing, if there is one."""
-    storages = [part for part in parts if part.kind == STORAGE]
-    answer = "none" if any(part.name == "none" for part in storages) else ""
-    if is_asked:
-        for part in storages:
-            if not part.internal:
-                output.note(f"  {part.name}: {part.description}")
-        answer = _asked("storage", lambda name: new.fault_of_part(STORAGE, name, parts), answer)
-    return [answer] if answer else []
+def _asked_name(workspace: Workspace) -> str:
+    """Ask for a name until there is one that the package can have; nothing is the answer of who wants to leave."""
+    while answer := output.ask("what it is called: "):
+        try:
+            new.check_name(workspace, answer)
+            break
+        except InputError as error:
+            output.refusal(error)
+    return answer
 
 
-def _asked(prompt: str, fault: Callable[[str], str], default: str = "") -> str:
-    """Ask until an answer is right; an empty one is the default."""
+def _asked(prompt: str, kind: str, parts: Sequence[Offered], default: str = "") -> str:
+    """Ask for a part until there is one, by its number or its name; an empty answer is the default."""
+    choices = {str(number): part for number, part in enumerate(new.choices(kind, parts), 1)}
+    for number, part in choices.items():
+        output.note(f"  {number:>2}  {part.name}: {first_sentence(part.description)}")
     while True:
         answer = output.ask(f"{prompt}{f' [{default}]' if default else ''}: ") or default
-        problem = fault(answer) if answer else ""
+        name = choices[answer].name if answer in choices else answer
+        problem = new.fault_of_part(kind, name, parts) if name else ""
         if not problem:
-            return answer
+            return name
         output.problem(problem)
-
-
-def _asked_base(parts: Sequence[Offered]) -> str:
-    """Ask what the package does, and return the base for that; nothing is the answer of who wants to leave."""
-    names = {part.name for part in parts if part.kind == BASE}
-    choices = [(text, base) for text, bases in WORK.items() for base in (bases or ("",)) if not base or base in names]
-    numbered = {str(number): base for number, (_, base) in enumerate(choices, 1)}
-    for number, (text, base) in zip(numbered, choices, strict=True):
-        output.note(f"  {number}  {text}{f' ({base})' if base else ''}")
-    wrong = f"is neither a base nor a number from 1 to {len(choices)}"
-    answer = _asked("what it runs", lambda text: "" if text in numbered or text in names else f"{text!r} {wrong}")
-    base = numbered.get(answer, answer)
-    return _asked("base", lambda name: new.fault_of_part(BASE, name, parts)) if answer and not base else base
 
 
 def _summary(part: Mapping[str, Any]) -> str:

@@ -133,8 +133,9 @@ def settle(step: Step, tell: Callable[[str], object]) -> None:
             message = f"an interrupted change cannot be finished: {error.strerror or error}"
             raise UnavailableError(Problem(message, file=_named(error, step.root))) from error
         step.end()
+    tell(f"{step.root}: {step.title or 'a change'} was interrupted, and is finished now")
     for file in edited:
-        tell(f"{file}: was changed after an interrupted command, which is finished now; left as it is")
+        tell(f"{file}: was edited after that, and is left as it is")
 
 
 def _rest(listed: Iterable[FileChange], *, back: bool) -> tuple[list[FileChange], list[str]]:

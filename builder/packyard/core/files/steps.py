@@ -2,7 +2,7 @@
 
     00000007-<size>-<token>.open    where its writer died, the next command there finishes it
     00000007-<size>-<token>.done    made: `undo` gives the files their bytes of before
-    00000007-<size>-<token>.undone  taken back: `undo --redo` makes it again
+    00000007-<size>-<token>.undone  taken back: `undo --redo` makes it again, until something else changes there
 
 The first line of a step names its files and their sizes, before and after; their bytes follow:
 
@@ -95,6 +95,8 @@ class Step(NamedTuple):
                 self.file.unlink()
             if self.instead:
                 self.file.with_name(self.instead).unlink(missing_ok=True)
+            else:
+                StepLog(self.file.parent).forget(self.root)
 
 
 class StepLog(NamedTuple):
@@ -164,6 +166,11 @@ class StepLog(NamedTuple):
         except UnavailableError:
             return []
         return [step for step in steps if paths.is_inside(step.root, root) or paths.is_inside(root, step.root)]
+
+    def forget(self, root: str) -> None:
+        """Leave nothing to be done again in a real folder: something else was changed there, or it is a new one."""
+        for step in self.at(root, UNDONE):
+            step.file.unlink(missing_ok=True)
 
     def steps(self, *states: str) -> Iterator[Step]:
         """Yield the steps in some states, the newest first."""

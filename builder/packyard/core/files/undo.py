@@ -1,7 +1,8 @@
 """Undo and redo: the step log read backwards. Edits by hand stay where they can be merged.
 
 The log knows a folder by its path, where another package may lie by now: a step counts as long as the files show it.
-Steps of a folder that was moved are found where it is now.
+Steps of a folder that was moved are found where it is now. What was undone is done again only in files that are as that
+left them.
 """
 
 import os
@@ -17,27 +18,31 @@ from packyard.core.files.tree import Tree
 #: Merges a file, by its name, that was edited by hand: its bytes when the step was made, those now, and those to go to.
 Merge = Callable[[str, "bytes | None", "bytes | None", "bytes | None"], "bytes | None"]
 
-_NOTHING = {
-    DONE: ("nothing to undo", "what `packyard set`, `enable`, `upgrade`, `lint --fix` and `cfg` change can be undone"),
-    UNDONE: ("nothing to redo", "packyard undo takes the last change back, and only then there is one to do again"),
-}
+_NOTHING = "what `packyard set`, `enable`, `upgrade`, `lint --fix` and `cfg` change can be undone"
 
 
-def newer(log: StepLog, step: Step, *directories: Path) -> Step | None:
-    """Return the newest step below one of the directories, if that is newer than this one: the files do not show it."""
-    newest = next((later for later in log.steps(DONE) if later.touches(*directories)), None)
-    return newest if newest and newest.file.name > step.file.name else None
+def newer(log: StepLog, step: Step, *directories: Path, merge: Merge) -> tuple[Step, list[Problem]] | None:
+    """Return the newest step below one of the directories, if that is not this one; and the edits that hide it."""
+    newest = next((later for later in log.steps(DONE) if later.touches(*directories)), step)
+    is_newer = newest.file.name > step.file.name
+    return (newest, _taken_back(newest, newest.contents(), _now(newest), merge)[1]) if is_newer else None
 
 
-def shown(log: StepLog, state: str, *directories: Path, merge: Merge) -> Iterator[Step]:
-    """Yield the steps in a state below one of the directories that the files show, the newest first.
+def undone(log: StepLog, *directories: Path) -> Step | None:
+    """Return the step that was undone last below one of the directories, if its files are as that left them."""
+    step = next((step for step in log.steps(UNDONE) if step.touches(*directories)), None)
+    return step if step and _now(step) == {name: after for name, (_, after) in step.contents().items()} else None
+
+
+def shown(log: StepLog, *directories: Path, merge: Merge) -> Iterator[Step]:
+    """Yield the steps below one of the directories that the files show, the newest first.
 
     They do where one of them, once newer steps are taken back, is as the step left it, and where the step can be taken
     back from what was edited since.
     """
     roots = {paths.root_of(directory) for directory in directories}
     ahead: dict[str, bytes | None] = {}
-    for past in log.steps(state):
+    for past in log.steps(DONE):
         moved = sorted(roots, key=lambda root: (os.path.basename(root) != os.path.basename(past.root), root))
         for step in [past] if os.path.isdir(past.root) else [past._replace(root=root) for root in moved]:
             if not step.touches(*directories):
@@ -52,15 +57,14 @@ def shown(log: StepLog, state: str, *directories: Path, merge: Merge) -> Iterato
                 break
 
 
-def last(log: StepLog, state: str, *directories: Path, merge: Merge) -> Step:
-    """Return the newest step in a state below one of the directories that the files show; else one that they hinder."""
-    if step := next(shown(log, state, *directories, merge=merge), None):
+def last(log: StepLog, *directories: Path, merge: Merge) -> Step:
+    """Return the newest step below one of the directories that the files show; else one that they hinder."""
+    if step := next(shown(log, *directories, merge=merge), None):
         return step
-    for step in log.steps(state):
+    for step in log.steps(DONE):
         if step.touches(*directories) and _taken_back(step, step.contents(), _now(step), merge)[1]:
             return step
-    problem, hint = _NOTHING[state]
-    raise InputError(Problem(problem, file=str(directories[0]), hint=hint))
+    raise InputError(Problem("nothing to undo", file=str(directories[0]), hint=_NOTHING))
 
 
 def _now(step: Step) -> Contents:

@@ -5,7 +5,7 @@ package. What fails gives the items as they came, with the errors as results; th
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from packyard.core.errors import InputError, suggest
 from packyard.core.yaml.compare import Planned, PlannedNode
@@ -17,9 +17,9 @@ from packyard.core.yaml.values import double_quoted
 from packyard.using.functions.resourcelist import ID_ANNOTATIONS, NAME, ResourceItem, ResourceList, Result
 from packyard.using.functions.tagger import Tagger
 from packyard.using.setters.definition import Setter
-from packyard.using.setters.kpt import kptfile
 from packyard.using.setters.kpt.apply import apply, config_text
 from packyard.using.setters.kpt.derivation import derive
+from packyard.using.setters.kpt.kptpackage import find_mutators
 from packyard.using.setters.kpt.tags import find
 from packyard.using.setters.packages import KPTFILE
 
@@ -31,8 +31,7 @@ _TAGS = {"integer": "int", "number": "float", "boolean": "bool", "string": "str"
 _Answer = tuple[Sequence[Edit], Sequence[Result], Planned]
 
 
-@dataclass(frozen=True, slots=True)
-class FunctionOutput:
+class FunctionOutput(NamedTuple):
     """What a function printed, and what it has to say."""
 
     output: bytes
@@ -136,7 +135,7 @@ def _given(items: Iterable[ResourceItem]) -> dict[str, str]:
     """Return what the root's Kptfile gives setters: nothing at all where one of its functions has no values."""
     files = {item.path: item.root for item in reversed(list(items)) if item.path}
     values: dict[str, str] = {}
-    for mutator in kptfile.find_mutators(files.get(KPTFILE)):
+    for mutator in find_mutators(files.get(KPTFILE)):
         path, data = mutator.text("configPath"), mutator.mapping("configMap")
         if data is None:
             if path not in files:

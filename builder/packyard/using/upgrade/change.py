@@ -6,17 +6,20 @@ Job run: spec.parallelism 2 → 4 (by WORKERS)
 """
 
 import json
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 from packyard.core.errors import shown
 from packyard.core.yaml.strict import read_plain
+from packyard.using.setters.check import KEYWORDS, is_number
 
 #: What a directory with a kustomization is called, which may be that of a Component, in a package and in a library.
 PARTS = (("use case", "base"), ("option", "overlay"))
 _PART_WORDS = PARTS[0] + PARTS[1]
 _WORDS = {"setter": "parameter"}  # of users
 _LONGEST = 80  # characters of a value
+#: What a setter states that refuses values.
+_NARROWING = {"required", "enumValues", *KEYWORDS} - {"nullable"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -42,13 +45,21 @@ class Change:
 
     @property
     def is_breaking(self) -> bool:
-        """Whether who relies on it has to act: a name is gone, a setter has another type, or has to be set now."""
+        """Whether who relies on it has to act: a name is gone, or a setter has to be set, or takes less than before."""
         if self.change == "removed":
             return self.what in ("package", "setter", *_PART_WORDS)
         if self.what != "setter":
             return False
         adds_required = self.change == "added" and self.after is None
-        return adds_required or self.path == "type" or (self.path == "required" and self.after is True)
+        return adds_required or self.path == "type" or self._narrows(self.before, self.after)
+
+    def _narrows(self, old: object, new: object) -> bool:
+        """Whether a keyword of a setter admits less than before, or may."""
+        if isinstance(old, Collection) and isinstance(new, Collection) and self.path.startswith("enum"):
+            return any(item not in new for item in old)
+        if is_number(old) and is_number(new) and self.path.startswith(("min", "max")):
+            return old < new if self.path.startswith("min") else new < old
+        return self.path in _NARROWING and new not in (None, False)
 
 
 def sentences_of(changes: Sequence[Change]) -> list[str]:
@@ -74,7 +85,8 @@ def summary_of(changes: Sequence[Change]) -> list[str]:
         names.pop("Any", None)  # as patches of options call the kind of what they change
         how += f": {', '.join(names)}" if names else ""
         noun = _WORDS.get(what, what)
-        counted = f"{mark}{len(alike)} {noun}{'s' * (len(alike) > 1)} {how}"
+        number = len(alike) if of_kind else len({change.name for change in alike})
+        counted = f"{mark}{number} {noun}{'s' * (number > 1)} {how}"
         listed.append(counted + (f" ({note})" if note else ""))
     return listed
 

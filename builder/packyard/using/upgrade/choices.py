@@ -25,6 +25,8 @@ from packyard.using.upgrade.difference import Files
 
 #: A setter by its directory and its name.
 Key = tuple[str, str]
+#: Why a package does not take a value.
+GONE = Problem("no such use case")
 _RESOURCES = (".yaml", ".yml")
 _SAME: Mapping[Key, Key] = {}
 
@@ -46,13 +48,11 @@ def definitions(files: Files) -> dict[str, Definitions]:
     }
 
 
-def read_values(
-    before: Mapping[str, Definitions], after: Mapping[str, Definitions], target: Mapping[str, Definitions]
-) -> dict[Key, Setter]:
-    """Return the setters that have another value, or are set, since ``before``, in directories that all three have."""
+def read_values(before: Mapping[str, Definitions], after: Mapping[str, Definitions]) -> dict[Key, Setter]:
+    """Return the setters that have another value, or are set, since ``before``, in directories that both have."""
     return {
         (where, name): setter
-        for where in sorted(before.keys() & after.keys() & target.keys())
+        for where in sorted(before.keys() & after.keys())
         for name, setter in after[where].setters.items()
         if name in before[where].setters and _state(setter) != _state(before[where].setters[name])
     }
@@ -69,6 +69,9 @@ def with_values(
     refused: dict[Key, Problem] = {}
     for key, setter in sorted(values.items()):
         where, name = names.get(key, key)
+        if join(where, KRMFILE) not in changed:
+            refused[key] = GONE
+            continue
         assignment = Assignment({name: setter.texts}, set_by=setter.set_by, as_kustomize=True)
         try:
             planned = plan(package(changed, where), assignment)
@@ -85,7 +88,7 @@ def renamed(
     """Return the names of setters in another version: a new one where ``moved`` says that and nothing else."""
     names = {}
     for where, name in values:
-        setters, new = target[where].setters, (where, moved.get(name, name))
+        setters, new = target[where].setters if where in target else (), (where, moved.get(name, name))
         is_moved = name not in setters and new[1] in setters and new not in values
         names[where, name] = new if is_moved else (where, name)
     return names
@@ -114,8 +117,8 @@ def with_switches(files: Files, switches: Iterable[Switch], root_dir: Path) -> F
 
 
 def lacks(files: Files, switch: Switch) -> bool:
-    """Say whether a package has an option no more that the user enabled."""
-    return switch.line is not None and switch.file in files and switch.name not in _names(files, switch.file)
+    """Say whether a package has an option, or its use case, no more that the user enabled."""
+    return switch.line is not None and not (switch.file in files and switch.name in _names(files, switch.file))
 
 
 def _state(setter: Setter) -> tuple[object, ...]:

@@ -81,8 +81,7 @@ def _holder(path: str, folders: Collection[str]) -> str:
 
 def _statements(before: Files, after: Files, paths: Sequence[str], is_library: bool) -> Iterator[Change]:
     """Compare what Krmfiles define, in a library wherever it is; and what use cases need of a cluster."""
-    old: Stated = {}
-    new: Stated = {}
+    old, new = Stated(), Stated()
     for path in paths:
         if path == manifest.FILE and not (path in before and path in after):
             continue

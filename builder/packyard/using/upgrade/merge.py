@@ -14,6 +14,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from posixpath import basename, dirname, splitext
+from shlex import quote
 
 from packyard.core.bundle import manifest
 from packyard.core.bundle.manifest import Manifest
@@ -99,7 +100,6 @@ def merge(versions: Versions, decision: str = "") -> Merged:
         files={path: (old, new) for path, new in result.items() if (old := versions.ours.get(path)) != new},
         conflicts=(*conflicts, *(() if decision else broken.values())),
         broken=tuple(broken.values()) if decision else (),
-        options=tuple(key for key in carried.options if decision != "theirs" or key[0] not in removed),
         edited=tuple(path for path, data in result.items() if data not in (None, theirs.get(path))),
         to_set=tuple(_to_set(versions.ours, result)),
     )
@@ -114,19 +114,21 @@ def _carry(versions: Versions, decision: str, moved: Mapping[str, str]) -> tuple
     theirs changed it.
     """
     before, after, target = map(choices.definitions, (versions.base, versions.ours, versions.theirs))
-    values = choices.read_values(before, after, target)
+    values = choices.read_values(before, after)
     _, by_hand = choices.with_values(versions.base, values)
     values = {key: setter for key, setter in values.items() if key not in by_hand}
     names = choices.renamed(values, moved, target)
     theirs, lost = choices.with_values(versions.theirs, values, names)
     carried = {key: setter for key, setter in values.items() if key not in lost or decision == "theirs"}
     base, _ = choices.with_values(versions.base, carried)
-    conflicts = [_not_taken(values[key], problem, moved, versions.new) for key, problem in lost.items()]
+    conflicts = [_not_taken(values[key], problem, moved, versions.new, decision) for key, problem in lost.items()]
 
     switches = list(choices.read_switches(versions.base, versions.ours, versions.root_dir))
     offered = [switch for switch in switches if not choices.lacks(versions.theirs, switch)]
     conflicts += [
-        switch.line.value.problem(f"option {switch.name!r} is enabled, and {versions.new} does not have it")
+        switch.line.value.problem(f"option {switch.name!r} is enabled, and {versions.new} does not have it")._replace(
+            hint="" if switch.file in versions.theirs else f"another use case: packyard enable USECASE {switch.name}"
+        )
         for switch in switches
         if switch.line and switch not in offered
     ]
@@ -137,7 +139,7 @@ def _carry(versions: Versions, decision: str, moved: Mapping[str, str]) -> tuple
         values={key: names[key] for key in values if key not in lost},
         options=tuple((dirname(switch.file), switch.name) for switch in offered if switch.line),
     )
-    return base, theirs, merged, sorted({name for (_, name), problem in lost.items() if problem.missing})
+    return base, theirs, merged, sorted({key[1] for key, problem in lost.items() if problem.missing})
 
 
 def _other_name(path: str, versions: Versions) -> str:
@@ -150,13 +152,17 @@ def _other_name(path: str, versions: Versions) -> str:
     return f"new beside it in {versions.new}: {', '.join(names[:_MOST_NAMES])}" if names else ""
 
 
-def _not_taken(setter: Setter, problem: Problem, moved: Mapping[str, str], new: str) -> Problem:
-    """Describe a value that another version has no setter for, or refuses."""
+def _not_taken(setter: Setter, problem: Problem, moved: Mapping[str, str], new: str, decision: str) -> Problem:
+    """Describe a value that another version has no setter or use case for, or refuses."""
     message = f"{setter.name} is set to {shown(setter.shown)}, and {new}"
     if problem.missing:
         went = moved.get(setter.name)
         return setter.problem(f"{message} has no such parameter" + (f": {on_one_line(went)}" if went else ""))
-    return setter.problem(f"{message} does not admit that: {problem.message}")
+    if problem is choices.GONE:
+        typed = quote(f"{setter.name}={setter.shown}")
+        return setter.problem(f"{message} has no such use case", f"in another one: packyard set USECASE {typed}")
+    stays = f"its definition stays yours too, without what {new} asks of it" if decision == "ours" else ""
+    return setter.problem(f"{message} does not admit that: {problem.message}", stays)
 
 
 def _removed(versions: Versions, moved: Mapping[str, str]) -> Iterator[tuple[str, Problem]]:

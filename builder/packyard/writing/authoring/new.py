@@ -17,11 +17,13 @@ from packyard.core.kubernetes import pods
 from packyard.core.yaml.content import Text, Tree, in_brackets
 from packyard.core.yaml.document import scalars
 from packyard.core.yaml.node import SequenceNode
+from packyard.core.yaml.sources import LIBRARIES
 from packyard.using.kustomize import accumulate
 from packyard.using.kustomize.accumulate import SourceObject
 from packyard.using.kustomize.part import Part
 from packyard.writing.authoring import skeleton
 from packyard.writing.source import parts, pod_patch, tests
+from packyard.writing.source.library import BUILTIN
 from packyard.writing.source.offers import Offered
 from packyard.writing.source.package import NAME, slug
 from packyard.writing.source.pod_operations import containers_of, is_bound
@@ -52,15 +54,16 @@ class Answers:
     description: str = ""
 
 
-#: What a package can do, each by the bases that do it.
-WORK: Mapping[str, Sequence[str]] = {
-    "a Job: a program that runs to its end in one pod": ("job",),
-    "an MPIJob: mpirun starts a program on several nodes": ("mpi-job",),
-    "an Indexed Job, or a JobSet: pods on several nodes that find each other": ("indexed-job", "job-set"),
-    "a Deployment with a Service: a program that serves": ("deployment",),
-    "a server of language models, by vLLM": ("model-server",),
-    "your own: a base of yours, or another one of packyard new --list": (),
-}
+#: The bases that are offered first: programs that end, on one node or several, and servers.
+COMMON = ("job", "mpi-job", "indexed-job", "job-set", "deployment", "model-server")
+
+
+def choices(kind: str, parts: Sequence[Offered]) -> list[Offered]:
+    """Return what is asked for: parts of a kind; of bases those that are `COMMON`, and those that packyard lacks."""
+    offered = {part.name: part for part in parts if part.kind == kind and not part.internal}
+    own = [name for name, part in offered.items() if not part.folder.startswith(f"{LIBRARIES}/{BUILTIN}/")]
+    names = dict.fromkeys((*COMMON, *own)) if kind == BASE else offered
+    return [offered[name] for name in names if name in offered]
 
 
 def fault_of_part(kind: str, name: str, parts: Sequence[Offered]) -> str:

@@ -138,13 +138,13 @@ def _parameter(rows: Mapping[str, Setter], places: _Places) -> Row:
 
 
 def levels(use_cases: Sequence[Row], places: _Places) -> list[tuple[str, tuple[str, ...]]]:
-    """Return the Pod Security levels below ``restricted``, each with the use cases that need it, by their names."""
-    by_level: dict[str, list[str]] = {}
+    """Return the Pod Security levels below ``restricted``, each with the use cases that need it; none if all do."""
+    by_level, every = dict[str, list[str]](), [use_case.path for use_case in use_cases]
     for use_case in use_cases:
         for kind, _, name in (requirement.partition(" ") for requirement in use_case.requirements):
             if kind == "PodSecurity" and name != "restricted":
                 by_level.setdefault(name, []).append(use_case.path)
-    return [(level, places.of(paths)) for level, paths in sorted(by_level.items())]
+    return [(level, places.of(paths) if paths != every else ()) for level, paths in sorted(by_level.items())]
 
 
 def _option(option: Option, places: _Places) -> Row:

@@ -142,6 +142,9 @@ def _written(here: Workspace, part: Part, words: Words, unset: Mapping[str, Word
             if word and isinstance(node, Scalar) and node.value not in ("", ships := _shipped(words, name)):
                 message = f"{node.value!r} is replaced by {ships!r}, the value of {name} in {word.place}"
                 hint = f"write setters: {{{name}: {lexeme(node.value, flow=True)}}} in package.yaml, {where}"
-                if word.pattern:
+                flag, sign, _ = node.value.partition("=")
+                if flag.startswith("-") and sign:  # the value is a part of it
+                    hint = f"define a substitution with the pattern {flag}=${{{name}}}, and name it in the comment"
+                elif word.pattern:
                     hint = f"change its pattern there, {word.pattern!r}, or give what that names values in package.yaml"
                 yield finding("replaced-value", node.problem(message, hint))

@@ -47,7 +47,7 @@ State = Literal["passed", "failed", "skipped"]
 class Verdict:
     """One check of a package, ``where`` in it, what it came to, why it failed or was skipped, and warnings of lint.
 
-    ``misfits`` says which options do not fit there, and why.
+    ``misfits`` says which options do not fit there, and why; ``unchecked`` which kinds have no schema.
     """
 
     package: str
@@ -57,6 +57,7 @@ class Verdict:
     details: tuple[str, ...] = ()
     warnings: tuple[str, ...] = ()
     misfits: tuple[str, ...] = ()
+    unchecked: tuple[str, ...] = ()
 
     @classmethod
     def of(cls, package: str, check: str, where: str = "", *, details: Iterable[str] = ()) -> "Verdict":
@@ -100,8 +101,7 @@ def judge(
         linted.append(package_lint.lint(workspace, name, draft))
         findings = workspace_lint.judge(workspace, linted[-1:], alone=True)
         known.update(findings)
-        verdict = Verdict.of_lint(name, "lint", findings)
-        yield replace(verdict, warnings=(*verdict.warnings, *linted[-1].unchecked))
+        yield replace(Verdict.of_lint(name, "lint", findings), unchecked=tuple(linted[-1].unchecked))
         with tempfile.TemporaryDirectory(prefix="packyard-") as folder:
             below, silent = bundle.unpack(Path(folder)) / workspace.prefix, dict[str, Mapping[str, str]]()
             composed = draft.composed

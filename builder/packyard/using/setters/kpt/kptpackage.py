@@ -3,6 +3,12 @@
 A setter is what the Kptfile's pipeline gives to apply-setters, or what a comment names. Setting one changes its value
 where the pipeline has it (in the Kptfile or in the file of a ``configPath``) and every field that it reaches, in
 the package and in the packages below: what ``kpt fn render`` would do, and no other byte.
+
+pipeline:
+  mutators:
+    - image: gcr.io/kpt-fn/apply-setters:v0.2     or exec: packyard fn apply-setters
+      configMap:
+        app: my-app                                or configPath: setters.yaml, a ConfigMap
 """
 
 import posixpath
@@ -12,7 +18,7 @@ from dataclasses import dataclass
 
 from packyard.core.errors import InputError, every, refuse, shown
 from packyard.core.yaml.content import flow_text
-from packyard.core.yaml.document import items, parse_file
+from packyard.core.yaml.document import items, mappings, parse_file
 from packyard.core.yaml.edit import Edit, Reading
 from packyard.core.yaml.node import Document, MappingNode, Node, Scalar, SequenceNode
 from packyard.core.yaml.proof import apply_to_file
@@ -20,7 +26,6 @@ from packyard.core.yaml.span import expanded
 from packyard.core.yaml.values import fits_plain, is_plain_text, meaning, single_quoted, type_of
 from packyard.using.setters.definition import Definitions, Setter
 from packyard.using.setters.fields import FieldChange
-from packyard.using.setters.kpt import kptfile
 from packyard.using.setters.kpt.apply import Setting, apply, block_text, config_text, parse_list, set_scalar
 from packyard.using.setters.kpt.derivation import Counted, derive
 from packyard.using.setters.kpt.tags import MARK, Place, find
@@ -132,7 +137,7 @@ class KptPackage:
         return self._documents[path]
 
     def _declarations(self) -> Iterable[Declaration]:
-        for mutator in kptfile.find_mutators(self._root(KPTFILE)):
+        for mutator in find_mutators(self._root(KPTFILE)):
             path, data = KPTFILE, mutator.mapping("configMap")
             if data is None and mutator.text("configPath"):
                 path = self._config_file(mutator)
@@ -223,3 +228,9 @@ def _change(setting: Setting, new_values: Mapping[str, str]) -> FieldChange:
     if not isinstance(setting.shows, str):  # what a list says may be written otherwise
         new = new or "[]" if setting.edits else setting.old
     return FieldChange(name, setting.node.source.name, line, column, setting.path, setting.old, new)
+
+
+def find_mutators(root: Node | None) -> list[MappingNode]:
+    """Return the functions of a Kptfile's pipeline that apply setters, in their order."""
+    mutators = mappings(root.find("pipeline", "mutators")) if root else []
+    return [node for node in mutators if any("apply-setters" in node.text(key) for key in ("image", "exec"))]

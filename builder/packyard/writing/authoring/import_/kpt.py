@@ -15,7 +15,7 @@ from packyard.core.yaml.node import Comment, Document, MappingNode, Scalar, Sequ
 from packyard.core.yaml.values import is_null, type_of
 from packyard.using.setters.comment import DefinitionRef
 from packyard.using.setters.definition import Definitions, Setter, Substitution
-from packyard.using.setters.kpt import kptfile, tags
+from packyard.using.setters.kpt import kptpackage, tags
 from packyard.using.setters.kpt.derivation import derive
 from packyard.writing.authoring.import_.meaning import substitution, typed
 from packyard.writing.authoring.import_.note import LOST, Note
@@ -60,7 +60,7 @@ def read(documents: Sequence[Document]) -> tuple[Definitions, list[Bound]]:
 def functions(file: Source) -> Iterator[Note]:
     """Name the functions of a Kptfile's pipeline that do not apply setters."""
     root = next((document.root for document in parse_text(file)), None)
-    own = [id(mutator) for mutator in kptfile.find_mutators(root)]
+    own = [id(mutator) for mutator in kptpackage.find_mutators(root)]
     for entry in entries(root.get("pipeline") if isinstance(root, MappingNode) else None):
         for function in mappings(entry.value):
             if id(function) not in own:
