@@ -60,7 +60,7 @@ def test_a_directory_of_use_cases_names_them(root: Path, words: str) -> None:
 def test_a_folder_above_packages_names_these_and_not_all_their_use_cases(tmp_path: Path) -> None:
     for name in ("one", "two"):
         shutil.copytree(optioned.package(tmp_path / "made" / name), tmp_path / f"all/deep/{name}")
-    said = packyard("set", "X=1", cwd=tmp_path / "all").stderr
+    said = packyard("set", cwd=tmp_path / "all").stderr
     assert said.startswith(
         "error: .: is not a use case, but holds 2 packages: deep/one, deep/two (name a use case of one,"
     )
@@ -159,7 +159,7 @@ set --nonsense                  set: unknown flag '--nonsense' (to set a value, 
 set -x                          set: unknown flag '-x' (it takes --keep, --recurse-subpackages, --dry-run,
 set --dry-run=yes               --dry-run is on or off: type --dry-run or --dry-run=false, not --dry-run=yes; packyard
 set ARGS --lr=1                 '--lr' (to set a value, type LR=VALUE; before values that begin with -, type --);
-set . A=1 --unset A             A cannot be set and taken back at once; type packyard set . A=VALUE, or --unset A
+set multi-node A=1 --unset A    at once; type packyard set multi-node A=VALUE, or --unset A
 set --values                    set: --values needs a value; packyard set --help lists the flags
 render --locked                 name a package and its use case, NAME/USECASE
 render A=1 --from channel       name a package and its use case, NAME/USECASE
@@ -168,7 +168,9 @@ build --out-dir x               unknown flag '--out-dir'
 list --all                      unknown flag '--all' (it takes --from); type packyard list --help
 list -o jsn                     -o/--output takes text or json, not 'jsn' (did you mean 'json'?)
 disable multi-node queue        type packyard enable multi-node queue --off
-delete multi-node               type packyard undeploy multi-node for a run, rm -r multi-node for a package
+delete multi-node               type packyard undeploy multi-node for a run, rm -r FOLDER for a package
+live apply multi-node           type packyard deploy multi-node
+reset multi-node                type packyard undo
 setters . .                     setters: unexpected argument '.' after DIR; type packyard setters .
 explain . A A                   explain: expected one NAME, found 2; packyard setters .
 """

@@ -67,10 +67,9 @@ def carried(package: Reference, pin: Pin | None = None) -> Bundle:
 def pinned(file: Path, flag: str | None, package: Reference | None = None) -> Iterator[tuple[Reference, Setting, Pin]]:
     """Yield what a lock file notes, or one ``package`` of it, each with its channel unless ``--from`` names one."""
     lock, channel = locks.read(file), preferences.channel(flag)
-    if package:
-        lock.pinned(package, file=str(file), flag=preferences.flag_for(flag) if flag else "")
-    for name in [package.name] if package else sorted(lock.packages):
-        pin = lock.packages[name]
+    from_ = preferences.flag_for(flag) if flag else ""
+    pins = {package.name: lock.pinned(package, file=str(file), flag=from_)} if package else lock.packages
+    for name, pin in sorted(pins.items()):
         yield Reference(name=name, version=pin.version), channel or Setting(pin.channel, str(file)), pin
 
 
@@ -96,10 +95,8 @@ def offer(
             raise
         hint = f"packyard carries it: add --from {CARRIED}" if item.name in carried_names() else meant(item.name)
         raise error.mapped(lambda problem: problem._replace(hint=hint or problem.hint)) from error
-    tell(
-        f"{fetched.entry} from {store.address} ({source.origin}), {fetched.why}"
-        + ", kept since it was fetched" * fetched.is_kept
-    )
+    kept = ", kept since it was fetched" * fetched.is_kept
+    tell(f"{fetched.entry} from {store.address} ({source.origin}), {fetched.why}{kept}")
     if fetched.entry.yanked:
         output.warning(f"{fetched.entry} is yanked: {on_one_line(fetched.entry.yanked)}")
     tell_signed(fetched, tell)

@@ -1,7 +1,6 @@
 """How verbs declare arguments and get them: all but `set`, which must start fast, and kustomize's own commands."""
 
 import argparse
-from argparse import Namespace as Arguments
 from collections.abc import Sequence
 from functools import partial
 from shlex import join
@@ -13,7 +12,7 @@ from packyard.cli.flags import unknown
 from packyard.core import ending
 from packyard.core.errors import UsageError, suggest
 
-__all__ = ["Arguments", "Parser", "alone", "given", "make", "run"]
+Arguments = argparse.Namespace
 
 
 class Formatter(argparse.RawDescriptionHelpFormatter):
@@ -34,10 +33,10 @@ class Formatter(argparse.RawDescriptionHelpFormatter):
 class Parser(argparse.ArgumentParser):
     """An argument parser that prints through `output`, and raises `UsageError` instead of exiting.
 
-    ``example`` is a command that says all that has to be said; unless the verb ``is_for_here``, it is another verb's.
+    ``example`` is a command that says all that has to be said; ``instead`` is said where another verb may be meant.
     """
 
-    example, is_for_here = "", True
+    example = instead = ""
     typed: Sequence[str] = ()
     color = False  # from Python 3.14 on argparse would color the help
 
@@ -61,13 +60,10 @@ class Parser(argparse.ArgumentParser):
         if "arguments are required: " in message:
             missing = message.partition(": ")[2].split(", ")
             message = f"{' and '.join(missing)} {'is' if len(missing) == 1 else 'are'} missing"
-            command = self.example or (self.usage or "").replace("%(prog)s", self.prog).removesuffix(" [flags]")
-            if (
-                self.is_for_here
-                and self.typed
-                and (flags := [self._option_string_actions[name] for name in missing if name[0] == "-"])
-            ):
-                command = " ".join([self.prog, join(self.typed), *map(_in_usage, flags)])
+            flags = [_in_usage(self._option_string_actions[name]) for name in missing if name[0] == "-"]
+            usage = (self.usage or "").replace("%(prog)s", self.prog).removesuffix(" [flags]")
+            typed = " ".join([self.prog, join(self.typed), *flags]) if self.typed and flags else ""
+            command = self.instead or typed or self.example or usage
         message = message.removeprefix("argument ").replace(": expected one argument", " needs a value")
         raise UsageError(f"{self.prog}: {message}; type {command}")
 
@@ -135,10 +131,9 @@ def make(module: Any, verb: str) -> Parser:
             action.required = action.nargs not in ("?", "*")  # as argparse says of "*" only where that has a default
     words = ["%(prog)s", *filter(None, map(_in_usage, parser._actions)), "[flags]"]
     parser.usage = parser.usage or " ".join(words)
-    example = getattr(module, "EXAMPLE", "")
-    parser.example = parser.example or example
-    if example and not parser.epilog:
-        parser.epilog = f"for example: {example}"
+    parser.example = getattr(module, "EXAMPLE", "")
+    if parser.example and not parser.epilog:
+        parser.epilog = f"for example: {parser.example}"
     return parser
 
 
@@ -147,7 +142,8 @@ def _in_usage(action: argparse.Action) -> str:
     name = str(action.metavar or action.dest)
     if action.option_strings:
         return f"{action.option_strings[0]} {name}" if action.required else ""
-    return {"?": f"[{name}]", "*": f"[{name} ...]", "+": f"{name} ..."}.get(str(action.nargs), name)
+    words = name if name.startswith("[") else f"[{name} ...]"  # as the verb has them
+    return {"?": f"[{name}]", "*": words, "+": f"{name} ..."}.get(str(action.nargs), name)
 
 
 def run(module: Any, verb: str, words: Sequence[str]) -> int:

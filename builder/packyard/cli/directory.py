@@ -7,7 +7,7 @@ otherwise DIR is ``.``. A word with a ``/`` is always DIR.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -35,9 +35,8 @@ KRMFILES = ("Krmfile", "Kptfile")
 
 def add_arguments(parser: argparse.ArgumentParser, rest: str = "") -> None:
     """Declare DIR, followed by what the usage calls ``rest``, as ``words``."""
-    parser.usage = " ".join(filter(None, ("%(prog)s [DIR]", rest, "[flags]")))
     parser.epilog = HELP
-    parser.add_argument("words", metavar="[DIR]", nargs="*")
+    parser.add_argument("words", metavar=f"[DIR] {rest}".rstrip(), nargs="*")
 
 
 def setters(directory: Path, opened: Tree | None = None) -> dict[str, list[str]]:
@@ -71,8 +70,15 @@ def find(words: Sequence[str], names: Names | None = None) -> tuple[Path, list[s
         return Path(first), list(words[1:])
     if "/" not in first and first in _known(names):
         return _HERE, list(words)
-    use_case = addressed(first)
-    return (use_case, list(words[1:])) if use_case else None
+    from packyard.using.options import usecases  # most words are folders
+
+    if use_case := usecases.find(first):
+        from packyard.cli import output
+        from packyard.core.bundle import address
+
+        output.note(f"in {use_case if output.verbose else address.of(use_case)}")
+        return use_case, list(words[1:])
+    return None
 
 
 def place(word: str) -> Path:
@@ -122,18 +128,6 @@ def meant(word: str) -> str:
             if place := usecases.find(f"{folder}/{word}"):
                 return f"did you mean {address.of(place)!r}?"
     return ""
-
-
-def addressed(word: str) -> Path | None:
-    """Return the folder of the use case that NAME/USECASE names, and say which it is; None where it names none."""
-    from packyard.using.options import usecases  # most words are folders
-
-    if directory := usecases.find(word):
-        from packyard.cli import output
-        from packyard.core.bundle import address
-
-        output.note(f"in {directory if output.verbose else address.of(directory)}")
-    return directory
 
 
 def placed(problem: Problem) -> Problem:
@@ -197,30 +191,40 @@ def _known(names: Names | None, directory: Path = _HERE) -> Collection[str]:
         return ()
 
 
-def with_files(typed: Mapping[str, Sequence[str]], files: Iterable[str], directory: Path) -> tuple[Values, list[str]]:
+def with_files(typed: Mapping[str, Sequence[str]], files: Sequence[str], use_case: Tree) -> tuple[Values, list[str]]:
     """Return the values that words and files give setters, and the options that files enable.
 
     The value that is typed counts, then that of the last file; an empty one empties a setter. ``-`` is standard input,
-    and a file may be a pipe, as the shell makes of ``<(…)``, or a preset of the package of a directory.
+    and a file may be a pipe, as the shell makes of ``<(…)``, or a preset of the package. What only options have that
+    are not enabled is passed over, as it says.
     """
     values: dict[str, Sequence[str]] = {}
     options: list[str] = []
     for file in files:
-        parsed = _values_file(file, directory)
+        parsed = _values_file(file, use_case.root_dir)
         values |= parsed.by_name
         options += (name for name in parsed.options if name not in options)
-    return {name: [] if texts == [""] else texts for name, texts in {**values, **typed}.items()}, options
+    values = {name: [] if texts == [""] else texts for name, texts in {**values, **typed}.items()}
+    if files:
+        from packyard.cli import output
+        from packyard.using.options import option_setters
+
+        for name, sentence in [*option_setters.idle(use_case, values, options)]:
+            output.note(sentence)
+            del values[name]
+    return values, options
 
 
-def without_idle(values: Values, use_case: Tree, options: Collection[str]) -> Values:
-    """Return the values, but for those of files that only options have which are not enabled; say so of each."""
-    from packyard.cli import output
-    from packyard.using.options import option_setters
+def tell_replaced(use_case: Tree, names: Collection[str], enabling: Sequence[str] = ()) -> None:
+    """Warn of values of a use case that an option replaces, which is enabled or to be."""
+    from packyard.using.options import folder
 
-    idle = dict(option_setters.idle(use_case, values, options))
-    for sentence in idle.values():
-        output.note(sentence)
-    return {name: texts for name, texts in values.items() if name not in idle}
+    if names and (enabling or folder.has_options(use_case)):
+        from packyard.cli import output
+        from packyard.using.options import switch  # most use cases have no option enabled
+
+        for name, option in switch.replaced(use_case, names, enabling):
+            output.warning(f"{name} has no effect here: the option {option!r}, which is enabled, replaces it")
 
 
 def _values_file(file: str, directory: Path) -> ValuesFile:

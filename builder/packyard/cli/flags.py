@@ -140,7 +140,9 @@ class Declared:
 
     def _take(self, flags: Flags, name: str, text: str | None, rest: list[str]) -> None:
         if name in self.switches:
-            flags.switches[name] = True if text is None else self._switch(name, text)
+            if text is not None and text not in _TRUE | _FALSE:
+                raise UsageError(f"--{name} is on or off: type --{name} or --{name}=false, not --{name}={text}")
+            flags.switches[name] = text is None or text in _TRUE
         elif name in self.values:
             if text is None and not rest:
                 raise UsageError(f"--{name} needs a value")
@@ -154,8 +156,3 @@ class Declared:
     def _unknown(self, flag: str, flags: Flags) -> str:
         of_values = "before values that begin with -, type --" if flags.arguments else ""
         return unknown(flag, self.offered(), "NAME=VALUE" * self.numbers, of_values=of_values)
-
-    def _switch(self, name: str, text: str) -> bool:
-        if text not in _TRUE | _FALSE:
-            raise UsageError(f"--{name} is on or off: type --{name} or --{name}=false, not --{name}={text}")
-        return text in _TRUE

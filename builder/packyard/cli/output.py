@@ -144,12 +144,11 @@ def counted(number: int, noun: str) -> str:
     return f"{number} {noun}{'s' * (number != 1)}"
 
 
-def filled(text: str, first: str = "", rest: str | None = None) -> list[str]:
+def filled(text: str, first: str = "", rest: str = "") -> list[str]:
     """Return the lines of a text between its words, as the terminal has room; ``first`` and ``rest`` begin them."""
     from shutil import get_terminal_size
     from textwrap import wrap
 
-    rest = first if rest is None else rest
     return wrap(text, min(get_terminal_size().columns, 100), initial_indent=first, subsequent_indent=rest, **_WORDS)
 
 

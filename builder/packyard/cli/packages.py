@@ -82,18 +82,19 @@ def opened(arguments: declare.Arguments, verb: str, *, all_by: str = "") -> Iter
                 known = [os.path.relpath(path, top) for path in usecases.below(top)]
                 directory = top / address.only(known, wanted, str(reference))
             names = [(str(directory), name), (str(top), str(reference))]
-        values, options = directories.with_files(typed, arguments.values, directory)
+        values, options = directories.with_files(typed, arguments.values, Tree(directory))
         use_case = UseCase(
             directory=directory,
             name=name,
             words=words,
             flags=_flags(arguments),
-            values=directories.without_idle(values, Tree(directory), options) if arguments.values else values,
+            values=values,
             options=options,
             is_fetched=place is None,
         )
         state.tell_pending(directory)
         try:
+            directories.tell_replaced(Tree(directory), use_case.values, options)
             yield use_case
         except PackyardError as error:
             placed = error.mapped(partial(option_setters.elsewhere, Tree(directory))).mapped(directories.placed)

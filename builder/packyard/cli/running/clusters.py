@@ -3,7 +3,7 @@
 import argparse
 import os
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from dataclasses import replace
 from datetime import UTC, datetime
 from functools import cache
@@ -28,7 +28,7 @@ T = TypeVar("T")
 INTERRUPTED = 130
 #: Seconds until a server that does not answer is asked again.
 PAUSES = (1, 2, 4, 8, 8, 8)
-_PAUSE = 1.0  # seconds between two looks
+PAUSE = 1.0  # seconds between two looks
 #: The fields of a reference to an object, in the rows that name some.
 REFERENCE = "apiVersion, kind, namespace, name"
 _FLAGS = ("namespace", "context", "kubeconfig")
@@ -89,7 +89,8 @@ def find_for(arguments: declare.Arguments, verb: str, *, is_named: bool = False)
     cluster = client(arguments)  # what is wrong with values is said without a cluster
     namespace = runs.namespace_of(rendered.objects, cluster.namespace, is_asked=bool(arguments.namespace))
     named = [f"{setter}={word}" for setter, (word,) in name.items()]
-    words = [use_case.name, *concealed(use_case.words), *named, *use_case.flags]
+    plain = [f"{it}=…" if plain_secrets.is_withheld(it := word.partition("=")[0]) else word for word in use_case.words]
+    words = [use_case.name, *plain, *named, *use_case.flags]
     return _told(replace(cluster, namespace=namespace)), rendered, words
 
 
@@ -135,7 +136,7 @@ def wait(ask: Callable[[], T], is_over: Callable[[T], bool], words: Callable[[T]
                 return answer
             show(f"waiting: {text}")
             before = text
-            time.sleep(_PAUSE)
+            time.sleep(PAUSE)
 
 
 def running(client: Kubectl, arguments: declare.Arguments, container: str = "") -> tuple[PodStatus, str]:
@@ -148,11 +149,6 @@ def running(client: Kubectl, arguments: declare.Arguments, container: str = "") 
     why = f"pod {pods[0].name} is {pods[0].state}: {pods[0].reason}" if pods else f"it {now.explained}"
     hint = client.packyard("logs", now.run)
     raise InputError(Problem(f"no such pod of run {now.run} runs; {why.rstrip(': ')}", hint=hint))
-
-
-def concealed(words: Iterable[str]) -> list[str]:
-    """Return words without the values of setters that look secret."""
-    return [f"{name}=…" if plain_secrets.is_withheld(name := word.partition("=")[0]) else word for word in words]
 
 
 def duration(word: str) -> float:

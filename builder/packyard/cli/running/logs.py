@@ -32,7 +32,6 @@ ROWS = Rows(
 )
 #: What chooses logs, and no events.
 _OF_LOGS = ("role", "index", "container", "follow", "previous", "tail")
-_PAUSE = 1.0  # seconds between two looks at a run that is followed
 _LAST = 10.0  # seconds that what was printed last may take to come
 
 
@@ -97,7 +96,7 @@ def _read(client: Kubectl, arguments: declare.Arguments, record: RunRecord, read
             elif reading.follows and run_status.is_over:
                 output.note(f"run {run_status.run} {run_status.explained}")
             return int(not reading.begun or (reading.follows and run_status.state == FAILED))
-        time.sleep(_PAUSE)
+        time.sleep(clusters.PAUSE)
     return 1
 
 

@@ -12,7 +12,6 @@ keeps one. Where no RUN_NAME is set, the run gets a name that no other has. What
 from packyard.cli import declare, output, packages
 from packyard.cli import main as command_line
 from packyard.cli.running import clusters, deploy
-from packyard.running.runs.kubectl import Kubectl
 
 
 def add_arguments(parser: declare.Parser) -> None:
@@ -29,17 +28,13 @@ def run(arguments: declare.Arguments) -> int:
     client, rendered, words = clusters.find_for(arguments, "run", is_named=True)
     output.note(f"$ {client.packyard('deploy', *words, *declare.given(arguments, 'no-doctor'))}")
     deploy.begin(arguments, client, rendered)
-    return _followed(client, rendered.run)
-
-
-def _followed(client: Kubectl, run: str) -> int:
-    """Print the log of a run, which goes on if that is interrupted or fails."""
-    words, code = ("logs", run, "--follow"), clusters.INTERRUPTED
-    output.note(f"$ {client.packyard(*words)}")
+    run = rendered.run  # which goes on if its log is interrupted or fails
+    log, code = ("logs", run, "--follow"), clusters.INTERRUPTED
+    output.note(f"$ {client.packyard(*log)}")
     try:
-        code = command_line.run([*words, "-n", client.namespace, *client.typed])
+        code = command_line.run([*log, "-n", client.namespace, *client.typed])
     finally:
         if code == clusters.INTERRUPTED:
-            again, ending = client.packyard(*words), client.packyard("undeploy", run)
+            again, ending = client.packyard(*log), client.packyard("undeploy", run)
             output.notice(f"run {run} goes on; {again} follows it again, {ending} ends it")
     return code

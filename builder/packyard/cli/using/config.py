@@ -25,7 +25,6 @@ _DEFAULT = "default"
 
 def add_arguments(parser: declare.Parser) -> None:
     """Declare the verb's arguments."""
-    parser.usage = "%(prog)s [set channel ADDRESS] [flags]"
     parser.add_argument("words", metavar="[set channel ADDRESS]", nargs="*")
 
 

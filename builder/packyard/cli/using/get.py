@@ -40,9 +40,7 @@ _EXISTS = "packyard upgrade {} moves a package to another version, and keeps wha
 
 def add_arguments(parser: declare.Parser) -> None:
     """Declare the verb's arguments."""
-    parser.usage = "%(prog)s [NAME[@VERSION][/USECASE]] [flags]"
-    parser.add_argument("reference", metavar="NAME[@VERSION]", nargs="?")
-    parser.add_argument("more", nargs="*")
+    parser.add_argument("words", metavar="[NAME[@VERSION][/USECASE]]", nargs="*")
     parser.value("--from CHANNEL", "where to look", dest="channel")
     parser.add_argument("--to", metavar="DIR", default=".", help="where to unpack (default: here)")
     parser.former("--into", "--to")
@@ -52,15 +50,15 @@ def add_arguments(parser: declare.Parser) -> None:
 
 def run(arguments: declare.Arguments) -> None:
     """Fetch, verify and unpack packages; print the new directories."""
-    if arguments.more:
-        first, second = arguments.reference, arguments.more[0]
+    if len(arguments.words) > 1:
+        first, second, *_ = arguments.words
         sign = "@" if is_version(second) or second == LATEST else "/"
         raise UsageError(f"packyard get: one package at a time; type packyard get {quote(first + sign + second)}")
     if os.path.lexists(f"{(top := paths.root_of(arguments.to))}/{paths.MANIFEST}"):
         problem, hint = f"is inside the package {Path(top).name}", "go to the folder above it, or --to DIR"
         raise InputError(Problem(problem, file="here" if arguments.to == "." else arguments.to, hint=hint))
-    rows, wanted = [], (arguments.reference or "").partition("/")[2]
-    for reference, source, pin in _asked(arguments):
+    rows, (package, wanted) = [], split(arguments.words[0]) if arguments.words else (None, "")
+    for reference, source, pin in _asked(arguments, package):
         if os.path.lexists(place := Path(arguments.to) / reference.name):  # before anything is fetched
             raise ConflictError(Problem("exists already", file=str(place), hint=_EXISTS.format(quote(str(place)))))
         with progress.busy(f"{'building' if source.is_carried else 'fetching'} {reference}"):
@@ -81,15 +79,14 @@ def run(arguments: declare.Arguments) -> None:
     ROWS.show(rows, arguments.output)
 
 
-def _asked(arguments: declare.Arguments) -> Iterator[tuple[Reference, Setting, Pin | None]]:
+def _asked(arguments: declare.Arguments, named: Reference | None) -> Iterator[tuple[Reference, Setting, Pin | None]]:
     """Yield the package that is named, with its source, or all that are pinned."""
-    reference = split(arguments.reference)[0] if arguments.reference is not None else None
     if arguments.locked:
-        yield from bundles.pinned(Path(arguments.lock or locks.FILE), arguments.channel, reference)
-    elif reference is None:
+        yield from bundles.pinned(Path(arguments.lock or locks.FILE), arguments.channel, named)
+    elif named is None:
         raise UsageError("packyard get: no package is named; packyard list shows the names, packyard get NAME gets one")
     else:
-        yield reference, preferences.source(arguments.channel), None
+        yield named, preferences.source(arguments.channel), None
 
 
 def _tell_next(described: Manifest, folder: Path, wanted: str) -> None:

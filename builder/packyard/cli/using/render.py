@@ -10,12 +10,12 @@ Nothing in the working directory is changed.
 """
 
 import os
-from collections.abc import Iterator
 from pathlib import Path
 
 from packyard.cli import declare, output, packages
 from packyard.cli.rows import Rows
 from packyard.core.yaml.node import Source
+from packyard.using.kustomize import objects
 from packyard.using.render import every
 from packyard.using.render.render import render
 
@@ -48,11 +48,7 @@ def run(arguments: declare.Arguments) -> None:
                 rendered = render(source, path=path, command=command)
     if arguments.to:
         ALL.show([(file,) for file in written], arguments.output)
-    elif ROWS.show(_objects(rendered), arguments.output):
+    elif arguments.output == "yaml":
         output.data(rendered)
-
-
-def _objects(rendered: bytes) -> Iterator[object]:
-    from packyard.using.kustomize import objects
-
-    yield from objects.parse(Source("", rendered.decode()))
+    else:
+        ROWS.show(objects.parse(Source("", rendered.decode())), arguments.output)

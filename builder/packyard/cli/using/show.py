@@ -55,8 +55,7 @@ Row = dict[str, Any]
 
 def add_arguments(parser: declare.Parser) -> None:
     """Declare the verb's arguments."""
-    parser.usage = "%(prog)s NAME[@VERSION][/USECASE] [flags]"
-    parser.add_argument("words", metavar="NAME[@VERSION][/USECASE]", nargs="*")
+    parser.add_argument("words", metavar="[NAME[@VERSION][/USECASE]]", nargs="*")
     parser.value("--from CHANNEL", "where to look", dest="channel")
     parser.switch("--images", "only the names of its images, a line each")
 
@@ -122,7 +121,8 @@ def _own(fetched: Fetched, cases: Sequence[BundledUseCase]) -> Row:
     """Return the options and images of some use cases alone, read from the bundle where nobody else sees it."""
     bundle, fitting, pulled = fetched.bundle, set[str](), set[str]()
     with tempfile.TemporaryDirectory(prefix="packyard-") as folder:
-        for place in [bundle.unpack(Path(os.path.realpath(folder))) / case.path for case in cases]:
+        top = bundle.unpack(Path(os.path.realpath(folder)))
+        for place in [top / case.path for case in cases]:
             fitting |= {state.name for state in states(Tree(place)) if state.fits}
             pulled |= {*images.find(built(place))} or {*bundle.manifest.images}
     return {
@@ -149,7 +149,7 @@ def _told(row: Row, fetched: Fetched, cases: Sequence[BundledUseCase], *, is_who
     yield ""
     for case in cases:
         yield called[case.path]
-        yield from output.filled(case.shipped.description, _INDENT)
+        yield from output.filled(case.shipped.description, _INDENT, _INDENT)
         yield from _labelled("after:", ", ".join(called[path] for path in case.shipped.after), _INDENT)
         if is_whole:
             yield from _labelled("needs:", ", ".join(_kubernetes(case, manifest)), _INDENT)

@@ -33,16 +33,15 @@ def add_arguments(parser: declare.Parser) -> None:
     """Declare the verb's arguments."""
     directories.add_arguments(parser)
     parser.switch("--yes", "undo without asking an older change, or one of several packages")
-    way = parser.add_mutually_exclusive_group()
-    way.add_argument("--list", action="store_true", help="list the changes that can be undone, the newest first")
-    way.add_argument("--redo", action="store_true", help="do again what was undone last")
+    parser.switch("--list", "list the changes that can be undone, the newest first")
+    parser.switch("--redo", "do again what was undone last")
 
 
 def run(arguments: declare.Arguments) -> None:
     """Undo a change, and say which it was."""
     directory = directories.only(arguments.words, "undo")
     if arguments.list:
-        declare.alone(arguments, "undo", "beside --list", "yes")
+        declare.alone(arguments, "undo", "beside --list", "redo", "yes")
         _list(directory, arguments.output)
         return
     log, places = state.log(), _places(directory)

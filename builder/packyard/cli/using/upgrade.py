@@ -51,7 +51,7 @@ def run(arguments: declare.Arguments) -> int:
     """Upgrade, and print the files that changed."""
     decision, folder, version = arguments.conflicts, Path(arguments.folder), arguments.version
     if not version and not folder.is_dir():
-        name, _, version = arguments.folder.rpartition("@") if "@" in arguments.folder else ("", "", arguments.folder)
+        name, _, version = arguments.folder.rpartition("@")
         folder, version = (Path(name), version) if name or _is_version(version) else (folder, "")
     folder = directories.place(str(folder))
     copies.check_top(folder)

@@ -123,6 +123,4 @@ def _compared(package: Untarred, flag: str | None) -> tuple[Fetched | None, str]
         hint = f"fetch it again: packyard get {package.name}{preferences.flag_for(source.value)}"
         problem = f"is not the {manifest.FILE} of {package.name} in {source}"
         raise IntegrityError(Problem(problem, file=str(package.folder / manifest.FILE), hint=hint))
-    if source.is_carried:
-        return published, "the one that packyard carries"
     return published, f"the published one, of {source}"

@@ -15,8 +15,7 @@ EXAMPLE = "packyard build --version 1.0.0 --to build"
 def add_arguments(parser: declare.Parser) -> None:
     """Declare the verb's arguments."""
     if not find_root(Path()):
-        parser.is_for_here = False
-        parser.example = "packyard render NAME/USECASE, which prints manifests: build is for authors, in a workspace"
+        parser.instead = "packyard render NAME/USECASE, which prints manifests: build is for authors, in a workspace"
     parser.value("--to DIR", "the folder to build packages into", required=True)
     parser.former("--out", "--to")
     parser.value("--version VERSION", "the version of the packages", required=True)

@@ -55,7 +55,8 @@ def run(arguments: declare.Arguments) -> None:
             output.line(path)
         for each in imported.notes:
             if each.todo == _CARRIED:
-                output.warning(f"the package has secrets in plain text: {', '.join(_places(each))}")
+                places = (":".join(case.split(":", 2)[:2]) for case in each.cases)
+                output.warning(f"the package has secrets in plain text: {', '.join(places)}")
             output.note(f"{each.kind}: {output.counted(len(each.cases), 'case')}: {each.what}")
         output.note(output.counted(len(imported.use_cases), "use case"))
         place = "" if here.root_dir.samefile(".") else f"in {here.root_dir.resolve()}, "
@@ -81,10 +82,6 @@ def _with_faults(here: Workspace, imported: Imported) -> Imported:
         case = str(replace(error, file=paths.get(error.file, error.file), line=error.line + above))
         notes = [*notes, Note(DOUBTFUL, what.format(error.rule), todo, (case,))]
     return imported._replace(files=files, notes=note.joined(notes))
-
-
-def _places(each: Note) -> list[str]:
-    return [":".join(case.split(":", 2)[:2]) for case in each.cases]
 
 
 def _build(folder: Path) -> bytes:

@@ -33,6 +33,7 @@ from packyard.writing.source.workspace import Workspace, built_in, find_root
 ROWS = Rows("finding", "file, line, column, rule, severity, message, hint, composed, fix")
 EXAMPLE = "packyard lint my-model --strict"
 _ARCHIVES = (".tar.gz", ".tgz")
+_WAYS = "type packyard lint DIR, packyard lint . for all below, or packyard lint --workspace DIR"
 
 
 def add_arguments(parser: declare.Parser) -> None:
@@ -102,8 +103,7 @@ def _here() -> str:
     files = list(Path().iterdir())
     is_meant = any(file.suffix in (".yaml", ".yml") or file.name in (MANIFEST, KRMFILE, KPTFILE) for file in files)
     if not is_meant and root_of(".") == os.path.realpath("."):
-        hint = "type packyard lint DIR, packyard lint . for all below, or packyard lint --workspace DIR"
-        raise InputError(Problem(f"no {WORKSPACE} here or above, and nothing here that is linted", hint=hint))
+        raise InputError(Problem(f"no {WORKSPACE} here or above, and nothing here that is linted", hint=_WAYS))
     return "."
 
 
@@ -170,8 +170,7 @@ def _in_folder(directory: Path, judging: list[Judge]) -> Linted:
     for text in linted.unchecked:
         output.note(text)
     if not linted.findings and not linted.use_cases:
-        hint = "type packyard lint DIR, or packyard lint --workspace DIR"
-        raise InputError(Problem(f"no {WORKSPACE} here or above, and no manifests in {directory}", hint=hint))
+        raise InputError(Problem(f"no {WORKSPACE} here or above, and no manifests in {directory}", hint=_WAYS))
     broken = {Path(finding.file) for finding in linted.findings if finding.rule == "unreadable"}
     sound = {directory / use_case for use_case in linted.use_cases} - {file.parent for file in broken}
     misfits = (problem for path in sorted(sound) for problem in find_misfits(tree.at(path)))
