@@ -31,10 +31,15 @@ from packyard.sharing.stores.directory import DirectoryStore
 from packyard.sharing.stores.store import Store
 from packyard.sharing.trust import provenance
 from packyard.sharing.trust.keyless import Signing
-from packyard.sharing.trust.keys import NOBODY, Trust
+from packyard.sharing.trust.keys import NOBODY, SigningKey, Trust
 from packyard.sharing.trust.provenance import Statement
 
 Result = TypeVar("Result")
+
+#: A publisher: the key, who trusts it, and what it publishes by.
+OWN = SigningKey.new()
+TRUSTED = Trust.of(OWN.public)
+BY = Publisher(key=OWN, trusted=TRUSTED)
 
 
 def fetch(store: Store, reference: str, *, trusted: Trust = NOBODY, memory: Memory | None = None) -> Bundle:

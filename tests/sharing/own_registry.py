@@ -26,10 +26,9 @@ class Registry:
     """What it has, what was asked of it, and how it behaves."""
 
     port: int = 0
-    #: Gives tokens: to these users and passwords, identities and helpers' tokens, and, if it is public, to anybody.
+    #: Gives tokens: to these users and passwords, and, if it is public, to anybody.
     tokens: bool = False
     users: frozenset[str] = frozenset({"ada:s3cr:t"})
-    identities: frozenset[str] = frozenset()
     public: bool = True
     refuses: int = 401  # what it says to a login that it does not know
     hides: int = 0  # what it says of a repository without manifests, in place of 404
@@ -102,7 +101,7 @@ class _Handler(BaseHTTPRequestHandler):
             its.busy -= 1
             return 429, b"", {"Retry-After": "0"}
         if url.path == "/token":
-            return self._token(authorization, asked | parse_qs(body.decode()))
+            return self._token(authorization, asked)
         match = _PATH.fullmatch(url.path)
         if match is None:
             return 404, b"", {}
@@ -119,8 +118,8 @@ class _Handler(BaseHTTPRequestHandler):
 
     def _token(self, authorization: str, asked: Asked) -> Reply:
         users = {"Basic " + b64encode(user.encode()).decode() for user in self.its.users}
-        is_known = authorization in users or asked.get("refresh_token", [""])[0] in self.its.identities
-        if not is_known and (authorization or "refresh_token" in asked or not self.its.public):
+        is_known = authorization in users
+        if not is_known and (authorization or not self.its.public):
             return self.its.refuses, _error("DENIED", "the login has expired"), {}
         scope = asked.get("scope", [""])[0]
         token = f"{'push' if is_known and 'push' in scope else 'pull'}:{scope.split(':')[1] if scope else ''}"

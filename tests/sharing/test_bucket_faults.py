@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from packyard.core.digest import Digest
-from packyard.core.errors import ConflictError, InputError, PackyardError, UnavailableError
+from packyard.core.errors import ConflictError, PackyardError, UnavailableError
 from packyard.sharing.stores import bucket, open_store
 from packyard.sharing.stores.clouds import open_gcs
 from packyard.sharing.stores.store import NotFoundError, Store, TooLongError
@@ -89,7 +89,7 @@ def check_refused(store: Store, verb: Verb, says: str) -> PackyardError:
     assert str(caught.value).startswith(store.address)
     assert "\n" not in str(caught.value)
     for hidden in (SECRET, "s3cret", "Signature", "<Error"):
-        assert hidden not in f"{caught.value}{caught.value!r}{caught.value.__cause__}"
+        assert hidden not in f"{caught.value}{caught.value!r}{caught.value.__cause__}{store!r}{store.address}"
     return caught.value
 
 
@@ -333,7 +333,5 @@ def test_a_list_without_end_ends_at_a_number_of_objects(
 def test_folders_that_consoles_make_and_hidden_names_are_no_objects(open_at: Callable[..., Store], kind: str) -> None:
     with answering(lambda _: [answer(s3_list("zoo/", "zoo/v1/a", "zoo/.x/a", "zoo/v1/.a"))]) as server:
         assert open_at(kind, server.address).list("") == ["v1/a"]
-        with pytest.raises(InputError, match="is not a key"):
-            open_at(kind, server.address).list("../")
     with answering(lambda _: [answer(s3_list("zoo/a//b"))]) as server:
         check_refused(open_at(kind, server.address), VERBS["list"], "there are other objects, with names")

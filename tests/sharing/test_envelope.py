@@ -54,8 +54,6 @@ ATTACKS: dict[str, tuple[bytes, str]] = {
         _changed(signatures=_signature(KEY, _SIGNED.replace(b"in-toto", b"in-tata"))),
         "it was changed",
     ),
-    "no signature where one is required": (PAYLOAD, "x.json: is not signed"),
-    "a signature by an untrusted key": (envelope.sign(PAYLOAD, OTHER), ", and you trust "),
     "an untrusted key's signature in the name of a trusted key": (
         _changed(signatures=_signature(OTHER, _SIGNED)),
         "it was changed",

@@ -15,16 +15,14 @@ from packyard.sharing.entry import CHECKSUM, SBOM, SIGSTORE, IndexEntry
 from packyard.sharing.index import access
 from packyard.sharing.index.access import Memory, Publisher
 from packyard.sharing.index.index import KEY as INDEX
+from packyard.sharing.index.index import Index
 from packyard.sharing.publishing import fsck
 from packyard.sharing.publishing.withdrawal import Policy, gc, yank
 from packyard.sharing.stores.directory import DirectoryStore
 from packyard.sharing.trust import sbom
-from packyard.sharing.trust.keys import SigningKey, Trust
 from packyard.sharing.trust.provenance import Statement
-from sharing.examples import bundle, close, fetch, large_bundle, lose_index, proof, publish
+from sharing.examples import BY, OWN, TRUSTED, bundle, close, fetch, large_bundle, lose_index, proof, publish
 
-KEY = SigningKey.new()
-TRUSTED = Trust.of(KEY.public)
 BUNDLES = [
     bundle(name, version, f"# {name}\n\nTrains {name}.\n") for name in ("bert", "gpt") for version in ("1.0", "1.1")
 ]
@@ -37,11 +35,8 @@ def attest(entry: IndexEntry) -> dict[str, bytes]:
     proved = Statement(entry, {"a": Digest.of(b"")}, None, sbom=described)
     return {
         entry.beside(SBOM): described,
-        entry.beside(SIGSTORE): proved.to_bytes(KEY),
+        entry.beside(SIGSTORE): proved.to_bytes(OWN),
     }
-
-
-BY = Publisher(key=KEY, trusted=TRUSTED)
 
 
 @pytest.fixture(scope="module")
@@ -60,8 +55,8 @@ def store(whole: Path, tmp_path: Path) -> DirectoryStore:
     return DirectoryStore(Path(shutil.copytree(whole, tmp_path / "channel")))
 
 
-def found(store: DirectoryStore, trusted: Trust = TRUSTED) -> list[tuple[str, str]]:
-    return [(each.kind, each.key) for each in fsck.check(store, trusted)]
+def found(store: DirectoryStore) -> list[tuple[str, str]]:
+    return [(each.kind, each.key) for each in fsck.check(store, TRUSTED)]
 
 
 def files(store: DirectoryStore) -> list[str]:
@@ -153,37 +148,30 @@ def test_records_that_are_lost_are_made_again_of_their_bundles(store: DirectoryS
     assert [entry.yanked for entry in index.entries] == [""] * 4, "what a lost record said is lost"
 
 
-def test_an_index_that_is_lost_takes_no_yank_and_no_removal_along(store: DirectoryStore) -> None:
+def every(index: Index) -> dict[str, tuple[str, str]]:
+    """Return why each version of an index is yanked or removed, if it is."""
+    entries = [entry for name in index.names() for entry in index.known(name).every]
+    return {str(entry): (entry.yanked, entry.removed) for entry in entries}
+
+
+def test_an_index_that_is_lost_takes_no_yank_and_no_removal_along_and_keeps_its_id_where_it_is_remembered(
+    store: DirectoryStore, tmp_path: Path
+) -> None:
+    memory = Memory(file=tmp_path / "memory.json")
     close(store, "1.1", by=BY)
     gc(store, Policy(yanked=True), by=BY)
     yank(store, "gpt@1.1", "spoils data", by=BY)
-    before = {str(entry): (entry.yanked, entry.removed) for entry in every(store)}
-    assert before["gpt@1.1"] == ("spoils data", "")
-    assert before["bert@1.1"][1]
-    (store.root_dir / INDEX).write_bytes(b"{")
-    fsck.repair(store, BY)
-    assert {str(entry): (entry.yanked, entry.removed) for entry in every(store)} == before
-
-
-def every(store: DirectoryStore) -> list[IndexEntry]:
-    index = access.read(store, TRUSTED)
-    return [entry for name in index.names() for entry in index.known(name).every]
-
-
-def test_an_index_that_is_lost_keeps_its_id_where_it_is_remembered(store: DirectoryStore, tmp_path: Path) -> None:
-    memory = Memory(file=tmp_path / "memory.json")
-    gc(store, Policy(yanked=True), by=BY)
-    close(store, "1.1", by=BY)
-    gc(store, Policy(yanked=True), by=BY)
     before = access.read(store, TRUSTED, memory)
-    assert [str(entry) for entry in before.entries] == ["bert@1.0", "gpt@1.0", "gpt@1.1"]
-    (store.root_dir / INDEX).write_bytes(b"x")
+    known = every(before)
+    assert (known["gpt@1.1"], known["bert@1.1"][1] != "") == (("spoils data", ""), True)
+    (store.root_dir / INDEX).write_bytes(b"{")
     index, *_ = fsck.repair(store, replace(BY, memory=memory))
-    assert (index.channel, index.number, index.entries) == (before.channel, before.number + 1, before.entries)
+    assert (index.channel, index.number, every(index)) == (before.channel, before.number + 1, known)
+    assert index.entries == before.entries
     assert found(store) == []
     (store.root_dir / INDEX).unlink()
     other, *_ = fsck.repair(store, BY)
-    assert (other.number, other.channel != before.channel, other.entries) == (1, True, before.entries)
+    assert (other.number, other.channel != before.channel, every(other)) == (1, True, known)
     with pytest.raises(IntegrityError, match=f"its id was {before.channel}, and is {other.channel}"):
         access.read(store, TRUSTED, memory)
 
@@ -204,7 +192,7 @@ def test_an_interrupted_publish_is_listed_and_others_are_not_lost(store: Directo
     new = bundle("new", "3.0")
     store.put("3.0/new.tar.gz", new.data)
     store.put("3.0/new.tar.gz.sha256", f"{Digest.of(new.data).hex}  new.tar.gz\n".encode())
-    for key, data in proof(IndexEntry.of(new), KEY).items():
+    for key, data in proof(IndexEntry.of(new), OWN).items():
         store.put(key, data)
 
     class Overtaken(DirectoryStore):
@@ -213,5 +201,5 @@ def test_an_interrupted_publish_is_listed_and_others_are_not_lost(store: Directo
                 publish(DirectoryStore(self.root_dir), [bundle("other", "4.0")], by=BY)
             super().swap(key, data, expected)
 
-    fsck.repair(Overtaken(store.root_dir), Publisher(key=KEY))
+    fsck.repair(Overtaken(store.root_dir), Publisher(key=OWN))
     assert {"new@3.0", "other@4.0", "bert@1.0"} <= {str(entry) for entry in access.read(store).entries}

@@ -10,23 +10,18 @@ import pytest
 
 from packyard.core.errors import ConflictError, InputError
 from packyard.sharing.index import access
-from packyard.sharing.index.access import Publisher
 from packyard.sharing.index.index import KEY as KEY_OF_INDEX
 from packyard.sharing.publishing import fsck
 from packyard.sharing.publishing.copy import copy
 from packyard.sharing.publishing.withdrawal import Policy, gc, yank
 from packyard.sharing.stores.directory import DirectoryStore
 from packyard.sharing.stores.store import Store
-from packyard.sharing.trust.keys import SigningKey, Trust
-from sharing.examples import bundle, close, fetch, proof, publish
+from sharing.examples import BY, OWN, TRUSTED, bundle, close, fetch, proof, publish
 
-KEY = SigningKey.new()
-TRUSTED = Trust.of(KEY.public)
-BY = Publisher(key=KEY, trusted=TRUSTED)
 VERSIONS = ("1.0", "1.1-rc1", "1.1", "1.2", "2.0-rc1")
 
 
-proved = partial(proof, key=KEY)
+proved = partial(proof, key=OWN)
 
 
 def filled(store: Store) -> Store:
@@ -50,8 +45,8 @@ def versions(store: Store) -> list[str]:
     return [entry.version for entry in access.read(store, TRUSTED).named("bert").entries]
 
 
-def findings(store: Store, trusted: Trust = TRUSTED) -> list[tuple[str, str, str]]:
-    return [(each.kind, each.key, each.hint) for each in fsck.check(store, trusted)]
+def findings(store: Store) -> list[tuple[str, str, str]]:
+    return [(each.kind, each.key, each.hint) for each in fsck.check(store, TRUSTED)]
 
 
 @pytest.mark.parametrize(
@@ -140,7 +135,6 @@ def test_shards_and_records_that_nothing_names_go_after_a_day(store: Store) -> N
         *(("bert@1.0", reason, "is not a reason (write why") for reason in ("", "  ", "a\nb", "\x1b[31m", "x" * 501)),
         *((text, "reason", "does not say which version") for text in ("bert", "bert@^1")),
         ("bert@1.3", "reason", "no version '1.3' of bert (it has 2.0-rc1, 1.2, 1.1, 1.1-rc1, 1.0)"),
-        ("brt@1.0", "reason", "did you mean 'bert'"),
     ],
 )
 def test_refuses_to_yank_what_is_not_said_exactly_or_by_a_reason_that_could_not_be_shown(

@@ -73,12 +73,9 @@ ATTACKS: dict[str, tuple[Script, str, float]] = {
     "says nothing": (lambda _: slowly(itertools.repeat(b"")), r"did not answer in time \(0\.2 seconds\)", 0.2),
     "a slow status line": slow(b"HTTP/1.1 200 O", b"K"),
     "slow headers": slow(HEAD, b"X: y\r\n"),
-    "one slow header": slow(HEAD + b"X: ", b"y"),
     "slow continue": slow(b"", CONTINUE),
     "a slow body": slow(HEAD + b"\r\n", b" "),
-    "a slow body with its length": slow(HEAD + b"Content-Length: 100000\r\n\r\n", b" "),
     "slow chunks": slow(CHUNKED, b"1\r\n \r\n"),
-    "slow trailers": slow(CHUNKED + b"0\r\n", b"X: y\r\n"),
     "a slow body where it is busy": slow(b"HTTP/1.1 503 Busy\r\n\r\n", b" "),
     "a status line without end": endless(b"HTTP/1.1 200 O", b"K" * 5000, "invalid response"),
     "headers without end": endless(HEAD, b"X: y\r\n" * 1000, "invalid response"),
@@ -91,7 +88,6 @@ ATTACKS: dict[str, tuple[Script, str, float]] = {
     "more than it may have": once(HEAD + b"Content-Length: 1000001\r\n\r\n", "is larger than 1000000 bytes"),
     "an address without end": once(redirect("http://[::1")),
     "a file of this machine": once(redirect("file:///etc/passwd"), "redirects to something that is not a web address"),
-    "a server of files": once(redirect("ftp://127.0.0.1/a"), "redirects to something that is not a web address"),
     "redirected to nowhere": once(answer(status=b"302 Found"), "answers HTTP 302"),
 }
 

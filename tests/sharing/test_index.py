@@ -47,7 +47,9 @@ def test_an_entry_says_how_the_readme_begins(readme: str, description: str) -> N
 def test_a_yanked_version_is_chosen_only_if_it_is_asked_for() -> None:
     yanked = INDEX.put(replace(ENTRIES[1], yanked="diverges"))
     package = yanked.named("bert")
-    assert choose(package, Reference(name="bert")) == (ENTRIES[0], "the latest version; 1.10 is yanked: diverges")
+    for latest in ("", "latest"):
+        found = choose(package, Reference(name="bert", choice=latest))
+        assert found == (ENTRIES[0], "the latest version; 1.10 is yanked: diverges")
     asked, _ = choose(package, Reference(name="bert", version="1.10"))
     assert (asked.version, asked.yanked) == ("1.10", "diverges")
     assert choose(package, Reference(name="bert", choice="^1"))[0] == ENTRIES[0]
@@ -56,18 +58,6 @@ def test_a_yanked_version_is_chosen_only_if_it_is_asked_for() -> None:
     with pytest.raises(InputError, match=says):
         choose(every.named("bert"), Reference(name="bert"))
     assert every.add(*ENTRIES) == every
-
-
-def test_says_why_it_chose() -> None:
-    for choice, version, why in (
-        ("", "1.10", "the latest version that is not a pre-release"),
-        ("latest", "1.10", "the latest version that is not a pre-release"),
-        ("~1.9.0", "1.9", "the highest of 1 in ~1.9.0"),
-    ):
-        found, reason = choose(INDEX.named("bert"), Reference(name="bert", choice=choice))
-        assert (found.version, reason) == (version, why)
-    with pytest.raises(InputError, match=r"no version of bert is in \^3 \(it has 1\.11-rc1, 1\.10, 1\.9\)"):
-        choose(INDEX.named("bert"), Reference(name="bert", choice="^3"))
 
 
 # Indexes that somebody changed.

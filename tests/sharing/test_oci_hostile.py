@@ -44,8 +44,6 @@ def with_layer(**changes: object) -> dict[str, object]:
 INDEX = {"schemaVersion": 2, "mediaType": "application/vnd.oci.image.index.v1+json", "manifests": [LAYER]}
 MANIFESTS: dict[str, object] = {
     "no JSON": b"<html>",
-    "nested": b'{"a":' * 100_000,
-    "a huge number": b'{"schemaVersion": ' + b"9" * 5000 + b"}",
     "another version": {**MANIFEST, "schemaVersion": 1},
     "no list of layers": {**MANIFEST, "layers": LAYER},
     "two layers": {**MANIFEST, "layers": [LAYER, LAYER]},

@@ -123,10 +123,6 @@ def _dependencies(document: Any) -> Any:
 
 #: Signed by the trusted key: what it must not be believed, all the same.
 ATTACKS: dict[str, tuple[bytes, str]] = {
-    "two subjects": (
-        _changed(lambda s: s["subject"].append(s["subject"][0])),
-        "bert.tar.gz: must be one, found 2",
-    ),
     "another bundle's provenance": (_signed(bundle("gpt")), "is about gpt@1.0"),
     "another version's provenance": (_signed(bundle(version="2")), "is about bert@2"),
     "the same version with other content": (
@@ -136,10 +132,6 @@ ATTACKS: dict[str, tuple[bytes, str]] = {
     "the same tar in another file": (
         _signed(compressed_otherwise(BUNDLE)),
         "get the file that was published",
-    ),
-    "a subject of another name": (
-        _changed(lambda s: s["subject"][0].update(name="gpt.tar.gz")),
-        "bert.tar.gz: must be one, found 0",
     ),
     "another predicate": (_changed(lambda s: s.update(predicateType="https://slsa.dev/vsa/v1")), "predicateType"),
     "a name that is a path": (
@@ -189,17 +181,6 @@ def test_other_libraries_of_the_formats_accept_it() -> None:
 
 SHORT = f"{KEY.public.id[:19]}…"
 NAMED = Trust.of(replace(KEY.public, name="release"))
-
-
-def test_says_what_a_trusted_signature_proves() -> None:
-    proof = with_sbom(verify(BERT, SIGNED, NAMED, what="x"), SBOM, what="x")
-    assert (proof.signers, proof.vouching, proof.claimants, proof.has_sbom) == (*[(KEY.public.id,)] * 2, (), True)
-    assert list(proof.describe()) == [
-        "bert 1.0: its files are intact",
-        f"signed by release ({SHORT}), which you trust",
-        f"built by packyard {__version__} from commit 0123456789ab",
-        "the SBOM beside it is the one that its provenance names",
-    ]
 
 
 def test_without_a_trusted_key_it_says_what_it_could_not_prove() -> None:

@@ -316,13 +316,6 @@ def test_an_expired_login_keeps_nobody_from_what_is_public(refuses: int, tmp_pat
             fetch(open_store(registry.address), "bert")
 
 
-def test_an_identity_token_is_exchanged(tmp_path: Path) -> None:
-    with running(Registry(tokens=True, public=False, identities=frozenset({"i"}))) as registry:
-        (tmp_path / "config.json").write_text(json.dumps({"auths": {registry.host: {"identitytoken": "i"}}}))
-        publish(open_store(registry.address), [bundle()])
-        assert fetch(open_store(registry.address), "bert") == bundle()
-
-
 # Addresses, and what is not there.
 
 
