@@ -114,3 +114,11 @@ def test_diff_foretells_what_a_version_makes_of_a_values_file(here: Path) -> Non
     subprocess.run(["git", "apply", "change.diff"], check=True)
     assert (here / "manifests.yaml").read_text() == after
     assert packyard("diff", "p@1.0/nfs", "-f", "values.yaml").returncode == 2
+
+
+def test_a_value_that_an_option_replaces_is_told(tmp_path: Path) -> None:
+    done("get", "llm-serving", cwd=tmp_path)
+    done("enable", "llm-serving/one-node", "amd", cwd=tmp_path)
+    for verb, *words in (["explain", "IMAGE"], ["setters"], ["render", "PVC_NAME=a", "IMAGE=r/x:1"]):
+        said = packyard(verb, "llm-serving/one-node", *words, cwd=tmp_path).stderr
+        assert "IMAGE has no effect here: the option 'amd', which is enabled, replaces it" in said

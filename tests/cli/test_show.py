@@ -45,6 +45,8 @@ def test_shows_use_cases_with_what_they_are_for_and_one_with_the_command_that_se
     assert "    set PVC_NAME: Name of the claim. Example: workdisk.\n" in shown
     assert f"packyard set {NAME}/one-node PVC_NAME=workdisk\n" in shown
     assert done("show", NAME, "one-node") == shown
+    for storage in ("user-allocated-pvc", "user-mounted-nfs"):
+        assert f"\nmulti-node/{storage}\n" in done("show", "mnist-fp32-training-k8s/multi-node")
     for word in ("rclone", "efa", "from-bucket", "Serves a language model with vLLM, which"):  # of other use cases
         assert word not in shown, shown
     assert "cluster   Kubernetes 1.33 or later (up to 1.34 only where the feature gate" in done(

@@ -168,7 +168,9 @@ build --out-dir x               unknown flag '--out-dir'
 list --all                      unknown flag '--all' (it takes --from); type packyard list --help
 list -o jsn                     -o/--output takes text or json, not 'jsn' (did you mean 'json'?)
 disable multi-node queue        type packyard enable multi-node queue --off
-delete multi-node               type packyard undeploy multi-node for a run, rm -r multi-node for a package
+delete multi-node               type packyard undeploy multi-node for a run, rm -r FOLDER for a package
+live apply multi-node           type packyard deploy multi-node
+reset multi-node                type packyard undo
 setters . .                     setters: unexpected argument '.' after DIR; type packyard setters .
 explain . A A                   explain: expected one NAME, found 2; packyard setters .
 """

@@ -215,6 +215,18 @@ def with_files(typed: Mapping[str, Sequence[str]], files: Sequence[str], use_cas
     return values, options
 
 
+def tell_replaced(use_case: Tree, names: Collection[str], enabling: Sequence[str] = ()) -> None:
+    """Warn of values of a use case that an option replaces, which is enabled or to be."""
+    from packyard.using.options import folder
+
+    if names and (enabling or folder.has_options(use_case)):
+        from packyard.cli import output
+        from packyard.using.options import switch  # most use cases have no option enabled
+
+        for name, option in switch.replaced(use_case, names, enabling):
+            output.warning(f"{name} has no effect here: the option {option!r}, which is enabled, replaces it")
+
+
 def _values_file(file: str, directory: Path) -> ValuesFile:
     """Read a values file, which may be one of the package's presets."""
     from packyard.cli import output

@@ -107,7 +107,7 @@ def _unknown(word: str, rest: Sequence[str]) -> str:
     if word in FOREIGN:
         import re
 
-        words = " ".join(text for text in rest if text not in VERBS)
+        words = " ".join(text for text in rest if text not in {*VERBS, *FOREIGN})
         typed = re.sub(_SLOT, lambda slot: words or slot[0], FOREIGN[word])
         return f"packyard: no verb {word!r}; type packyard {typed}"
     hint = suggest(word, FLAGS if word.startswith("-") else (*VERBS, "help"))

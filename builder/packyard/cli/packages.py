@@ -94,6 +94,7 @@ def opened(arguments: declare.Arguments, verb: str, *, all_by: str = "") -> Iter
         )
         state.tell_pending(directory)
         try:
+            directories.tell_replaced(Tree(directory), use_case.values, options)
             yield use_case
         except PackyardError as error:
             placed = error.mapped(partial(option_setters.elsewhere, Tree(directory))).mapped(directories.placed)

@@ -51,6 +51,7 @@ def run(arguments: declare.Arguments) -> None:
         for setter, listing, fields in named:
             place = listing.heading if listing.is_option else address.of(listing.directory)
             output.line(f"{place}: " * (len(named) > 1) + f"{name}: {' '.join(setter.description.split())}")
+            directory.tell_replaced(tree.at(listing.directory), [name])
             _show(setter, fields, delivery.values(listing.directory).get(name) or setter.default or "")
 
 

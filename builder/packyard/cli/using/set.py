@@ -30,7 +30,6 @@ from packyard.cli import output, state
 from packyard.cli.flags import Declared, Flags, page
 from packyard.core.errors import UsageError, shown
 from packyard.core.files.tree import Tree
-from packyard.using.options.folder import has_options
 from packyard.using.setting import Change, Outcome, set_values
 
 if TYPE_CHECKING:
@@ -69,7 +68,8 @@ def main(words: Sequence[str]) -> None:
     if parsed.switches["recurse-subpackages"]:
         _tell_idle(here, directory, outcome.changes)
     else:
-        _tell_replaced(here, outcome.changes)
+        for change in outcome.changes:
+            directories.tell_replaced(here.at(Path(change.place)), change.plan.counts)
 
 
 def _set(here: Tree, directory: Path, words: list[str], parsed: Flags) -> Outcome:
@@ -123,17 +123,6 @@ def _tell_lost(directory: Path) -> None:
 
     for lost in delivery.lost(map(Path, folder.use_cases(directory)), "Krmfile"):
         output.warning(str(lost._replace(message=f"{lost.message} and is passed over")))
-
-
-def _tell_replaced(here: Tree, changes: Sequence[Change]) -> None:
-    """Say of what is set in a use case that an option which is enabled replaces it."""
-    for change in changes:
-        use_case = here.at(Path(change.place))
-        if has_options(use_case):
-            from packyard.using.options import switch  # most use cases have no option enabled
-
-            for name, option in switch.replaced(use_case, change.plan.definitions, change.plan.counts):
-                output.warning(f"{name} has no effect here: the option {option!r}, which is enabled, replaces it")
 
 
 def _tell_idle(here: Tree, directory: Path, changes: Sequence[Change]) -> None:

@@ -121,7 +121,8 @@ def _own(fetched: Fetched, cases: Sequence[BundledUseCase]) -> Row:
     """Return the options and images of some use cases alone, read from the bundle where nobody else sees it."""
     bundle, fitting, pulled = fetched.bundle, set[str](), set[str]()
     with tempfile.TemporaryDirectory(prefix="packyard-") as folder:
-        for place in [bundle.unpack(Path(os.path.realpath(folder))) / case.path for case in cases]:
+        top = bundle.unpack(Path(os.path.realpath(folder)))
+        for place in [top / case.path for case in cases]:
             fitting |= {state.name for state in states(Tree(place)) if state.fits}
             pulled |= {*images.find(built(place))} or {*bundle.manifest.images}
     return {

@@ -55,8 +55,10 @@ def _shortest(path: str, known: Sequence[str]) -> str:
 
 
 def _above(known: Sequence[str]) -> str:
-    """Return the beginning of all paths of use cases."""
-    common = posixpath.commonpath([*map(posixpath.dirname, known)]) if known else ""
+    """Return the beginning of all paths of use cases; their name is not in it where they differ by storage alone."""
+    folders = {*map(posixpath.dirname, known)}
+    common = posixpath.commonpath(folders) if folders else ""
+    common = (posixpath.dirname(common) if len(folders) == 1 else "") or common  # no path is without a prefix
     return common and f"{common}/"
 
 

@@ -19,7 +19,8 @@ from packyard.using.kustomize.dialect import PackageSources
 from packyard.using.options import options
 from packyard.using.options.folder import OPTIONS, description, has_options
 from packyard.using.options.options import Options
-from packyard.using.setters.definition import Definitions, Setter, Substitution
+from packyard.using.setters.definition import Setter, Substitution
+from packyard.using.setters.packages import own_krmfile
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,20 +136,21 @@ def find_misfits(use_case: Tree) -> Sequence[Problem]:
     return ()
 
 
-def replaced(use_case: Tree, definitions: Definitions, names: Iterable[str]) -> Iterator[tuple[str, str]]:
-    """Yield those of some setters that set nothing, and the enabled option that replaces all of their fields.
+def replaced(use_case: Tree, names: Iterable[str], enabling: Sequence[str]) -> Iterator[tuple[str, str]]:
+    """Yield those of some setters that set nothing, and the option, enabled or to be, that replaces all their fields.
 
     None where only kustomize can say, or what is enabled does not apply.
     """
-    here = options.find(use_case) if has_options(use_case) else None
-    if here is None or not here.enabled:
+    here, krmfile = options.find(use_case), own_krmfile(use_case)
+    if here is None or krmfile is None:
         return
+    enabled, definitions = [*here.enabled, *enabling], krmfile.definitions
     sources = PackageSources(use_case)
     by_option: dict[str, set[str]] = {}
     with suppress(InputError):  # which render says
-        for chosen in ([], *([name] for name in here.enabled)):
+        for chosen in ([], *([name] for name in enabled)):
             by_option["".join(chosen)] = bound(sources, here.switched(chosen, here.enabled))
-    for name in names:
+    for name in filter(definitions.setters.__contains__, names):
         made: list[Setter | Substitution] = [definitions.setters[name], *definitions.substitutions.values()]
         fields = {item.name for item in made if name in definitions.setters_of(item)}
         if option := next((option for option, known in by_option.items() if fields.isdisjoint(known)), ""):

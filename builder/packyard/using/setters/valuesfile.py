@@ -39,6 +39,9 @@ def parse(data: bytes, file: str) -> ValuesFile:
     root = parse_one(data, file).root
     if not isinstance(root, MappingNode):
         raise InputError(Problem("a values file must be a mapping of names to values", file=file))
+    if root.get("apiVersion") and root.get("kind"):
+        hint = "packyard fn is for manifests; a values file has a line NAME: VALUE for each parameter"
+        raise InputError(Problem("is a manifest, and no values file", file=file, hint=hint))
     values = read(root, file)
     options = values.pop(OPTIONS, None)
     if options is not None and not options.is_list:
@@ -63,7 +66,7 @@ def read(mapping: MappingNode, file: str) -> dict[str, Given]:
         if len(texts) < len(nodes):
             problems.append(item.problem(f"{entry.name} needs a value, or a list of values", _flat(entry.name, value)))
         elif any(map(is_null, nodes)):
-            hint = f"{entry.name}: '' empties it, --unset {entry.name} takes it back"
+            hint = f"write a value behind it, or remove the line; --unset {entry.name} takes back what was set"
             problems.append(item.problem(f"{entry.name} has no value", hint))
     refuse(problems)
     return values
