@@ -89,6 +89,17 @@ def _own(directory: Path, packages: delivery.Packages | None) -> tuple[str, Sequ
     return (os.path.relpath(os.path.realpath(directory), root), manifest.deployed()) if manifest else ("", ())
 
 
+def in_order(paths: Sequence[str], top: Path = Path()) -> list[str]:
+    """Return paths below a folder by their packages, and use cases in the order of work, which is package.yaml's."""
+    packages: delivery.Packages = {}
+
+    def place(path: str) -> tuple[str, int, str]:
+        own, known = _own(top / path, packages)
+        return path.removesuffix(own), known.index(own) if own in known else len(known), path
+
+    return sorted(paths, key=place) if len(paths) > 1 else [*paths]
+
+
 def typed(directory: str | Path) -> str:
     """Return the address of a use case for a command, quoted for a shell."""
     return quote(of(Path(directory or ".")))
