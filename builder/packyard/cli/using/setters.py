@@ -141,8 +141,7 @@ def _show_one(tree: Tree, arguments: declare.Arguments, listings: Sequence[Listi
     tell_edited((listing.files for listing in listings), listings[0].directory)
     for difference in earlier.differing(tree.at(listings[0].directory), {}) if not is_part else ():
         output.note(difference)
-    if not is_part:
-        directory.tell_replaced(tree.at(listings[0].directory), [row.setter.name for row in listings[0].setters])
+    directory.tell_replaced(tree.at(listings[0].directory), [row.setter.name for row in listings[0].setters])
     if not any(listing.setters for listing in listings):
         output.note("every required value is set" if arguments.unset else "no parameter to list")
 
