@@ -144,8 +144,8 @@ def set_to(value: str) -> Callable[[Case], object]:
 
 
 def undo(case: Case) -> None:
-    log = case.log()
-    undoing.take_back(log, undoing.last(log, case.root), merge=lambda _path, _then, _now, back: back)
+    log, merge = case.log(), lambda _path, _then, _now, back: back
+    undoing.take_back(log, undoing.last(log, case.root, merge=merge), merge=merge)
 
 
 def rearrange(case: Case) -> None:

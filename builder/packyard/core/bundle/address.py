@@ -5,7 +5,7 @@ llm-serving/quickstart/mlops/several-nodes/user-allocated-pvc    llm-serving/sev
 
 import os
 import posixpath
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from shlex import quote
 
@@ -86,6 +86,17 @@ def _own(directory: Path, packages: delivery.Packages | None) -> tuple[str, Sequ
     except PackyardError:  # its packyard.json is damaged, which others say
         manifest = None
     return (os.path.relpath(os.path.realpath(directory), root), manifest.deployed()) if manifest else ("", ())
+
+
+def in_order(paths: Iterable[str], top: Path = Path()) -> list[str]:
+    """Return paths below a folder by their packages, and use cases in the order of work, which is package.yaml's."""
+    packages: delivery.Packages = {}
+
+    def place(path: str) -> tuple[str, int, str]:
+        own, known = _own(top / path, packages)
+        return path.removesuffix(own), known.index(own) if own in known else len(known), path
+
+    return sorted(paths, key=place)
 
 
 def typed(directory: str | Path) -> str:

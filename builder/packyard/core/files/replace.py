@@ -124,7 +124,7 @@ def settle(step: Step, tell: Callable[[str], object]) -> None:
             return
         contents = step.contents().items()
         listed = [FileChange(path, step.path(path), *both, step.path(path)) for path, both in contents]
-        _name_staged(listed, step.token)
+        _name_staged(listed, step.file.stem.rpartition("-")[2])
         changes, edited = _rest(listed, back=False)
         try:
             _carry_out(listed, changes, back=False)

@@ -52,11 +52,6 @@ class Step(NamedTuple):
         """Return the absolute path of a file."""
         return os.path.join(self.root, name)
 
-    @property
-    def token(self) -> str:
-        """What the names of the files that are staged for it have in them."""
-        return self.file.stem.rpartition("-")[2]
-
     def contents(self) -> Changes:
         """Return the bytes of every file before and after."""
         with regular.opened(self.file) as stream:

@@ -67,9 +67,9 @@ def last(log: StepLog, *directories: Path, merge: Merge) -> Step:
     raise InputError(Problem("nothing to undo", file=str(directories[0]), hint=_NOTHING))
 
 
-def _now(step: Step) -> Contents:
-    tree = Tree(Path(step.root))
-    return {name: content(tree, name) for name in step.sizes}
+def _now(step: Step, tree: Tree | None = None) -> Contents:
+    tree = tree or Tree(Path(step.root))
+    return {name: tree.read(name) if tree.has_file(name) else None for name in step.sizes}
 
 
 def _taken_back(
@@ -94,15 +94,9 @@ def take_back(log: StepLog, step: Step, *, merge: Merge) -> Contents:
     tree = Tree(Path(step.root))
     state = DONE if step.file.suffix == f".{UNDONE}" else UNDONE
     with tree.locked(log._replace(title=step.title, ends=state, instead=step.file.name)):
-        now = {name: content(tree, name) for name in step.sizes}
-        files, problems = _taken_back(step, step.contents(), now, merge)
+        files, problems = _taken_back(step, step.contents(), _now(step, tree), merge)
         refuse(problems, ConflictError)
         tree.write(files)
         with suppress(OSError):  # it stays where all files were like that already
             step.file.unlink(missing_ok=True)
     return files
-
-
-def content(tree: Tree, name: str) -> bytes | None:
-    """Return a file's bytes, or None where there is no file."""
-    return tree.read(name) if tree.has_file(name) else None

@@ -28,7 +28,6 @@ Key = tuple[str, str]
 #: Why a package does not take a value.
 GONE = Problem("no such use case")
 _RESOURCES = (".yaml", ".yml")
-_SAME: Mapping[Key, Key] = {}
 
 
 class Switch(NamedTuple):
@@ -59,7 +58,7 @@ def read_values(before: Mapping[str, Definitions], after: Mapping[str, Definitio
 
 
 def with_values(
-    files: Files, values: Mapping[Key, Setter], names: Mapping[Key, Key] = _SAME
+    files: Files, values: Mapping[Key, Setter], names: Mapping[Key, Key] = {}
 ) -> tuple[Files, dict[Key, Problem]]:
     """Set values in a package that has the directories, and where it has other ``names`` by these.
 

@@ -126,9 +126,7 @@ def _carry(versions: Versions, decision: str, moved: Mapping[str, str]) -> tuple
     switches = list(choices.read_switches(versions.base, versions.ours, versions.root_dir))
     offered = [switch for switch in switches if not choices.lacks(versions.theirs, switch)]
     conflicts += [
-        switch.line.value.problem(f"option {switch.name!r} is enabled, and {versions.new} does not have it")._replace(
-            hint="" if switch.file in versions.theirs else f"another use case: packyard enable USECASE {switch.name}"
-        )
+        switch.line.value.problem(f"option {switch.name!r} is enabled, and {versions.new} does not have it here")
         for switch in switches
         if switch.line and switch not in offered
     ]
