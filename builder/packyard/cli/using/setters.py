@@ -135,8 +135,7 @@ def _show_one(tree: Tree, arguments: declare.Arguments, listings: Sequence[Listi
             output.warning(str(broken))
         rules = [(row.rule.text, row.rule.message) for row in listing.rules if not (row.broken or is_part)]
         output.table(("RULE", "MEANING"), rules)
-        missing = [row.setter.name for row in rows if row.setter.must_be_set]
-        if missing:
+        if missing := [row.setter.name for row in rows if row.setter.must_be_set]:
             words = " ".join([address.typed(listing.directory), *(f"{name}=…" for name in missing)])
             output.note(f"{len(missing)} to be set: packyard set {words}")
     tell_edited((listing.files for listing in listings), listings[0].directory)
@@ -149,8 +148,7 @@ def _show_one(tree: Tree, arguments: declare.Arguments, listings: Sequence[Listi
 
 def tell_edited(packages: Iterable[PackageFiles], directory: Path) -> None:
     """Name the fields that were edited by hand, which no set did."""
-    places = [f"{field.file}:{field.line} {field.path}" for files in packages for field in list_edited(files)]
-    if places:
+    if places := [f"{field.file}:{field.line} {field.path}" for files in packages for field in list_edited(files)]:
         shows = "" if output.verbose else f"; packyard diff {address.typed(directory)} -v shows what differs"
         output.note(f"edited by hand, not by set: {usecases.listed(places)}{shows}")
 
