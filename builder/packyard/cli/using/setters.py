@@ -67,7 +67,7 @@ def list_all(tree: Tree, command: str, rest: Sequence[str] = ()) -> list[Listing
     """List the package in a folder, or those below, and the options that they have enabled; refuse a folder of none."""
     state.tell_pending(tree.root_dir)
     packages = [package for package in all_below(tree) if posixpath.basename(package) != OPTIONS]
-    packages = address.in_order(packages, tree.root_dir)
+    packages = address.in_order(packages, tree.root_dir) if packages[1:] else packages
     if not packages:
         raise usecases.refusal(tree.root_dir, command, rest)
     return [*(_package(tree, package) for package in packages), *_options(tree, packages)]
