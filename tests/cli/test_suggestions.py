@@ -167,6 +167,7 @@ setters multi-node WORKERS      after DIR; type packyard explain multi-node WORK
 list --all                      unknown flag '--all' (it takes --from); type packyard list --help
 list -o jsn                     -o/--output takes text or json, not 'jsn' (did you mean 'json'?)
 disable multi-node queue        type packyard enable multi-node queue --off
+untrust x                       type packyard keys untrust x
 delete multi-node               type packyard undeploy multi-node for a run, rm -r FOLDER for a package
 live apply multi-node           type packyard deploy multi-node
 reset multi-node                type packyard undo

@@ -5,7 +5,7 @@ llm-serving/quickstart/mlops/several-nodes/user-allocated-pvc    llm-serving/sev
 
 import os
 import posixpath
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from shlex import quote
 
@@ -88,7 +88,7 @@ def _own(directory: Path, packages: delivery.Packages | None) -> tuple[str, Sequ
     return (os.path.relpath(os.path.realpath(directory), root), manifest.deployed()) if manifest else ("", ())
 
 
-def in_order(paths: Iterable[str], top: Path = Path()) -> list[str]:
+def in_order(paths: Sequence[str], top: Path = Path()) -> list[str]:
     """Return paths below a folder by their packages, and use cases in the order of work, which is package.yaml's."""
     packages: delivery.Packages = {}
 
@@ -96,7 +96,7 @@ def in_order(paths: Iterable[str], top: Path = Path()) -> list[str]:
         own, known = _own(top / path, packages)
         return path.removesuffix(own), known.index(own) if own in known else len(known), path
 
-    return sorted(paths, key=place)
+    return sorted(paths, key=place) if len(paths) > 1 else [*paths]
 
 
 def typed(directory: str | Path) -> str:

@@ -156,10 +156,9 @@ class StepLog(NamedTuple):
 
         There are none where the log cannot be read: `begin` says so.
         """
-        try:
-            steps = [*self.steps(*states)]
-        except UnavailableError:
-            return []
+        steps: list[Step] = []
+        with suppress(UnavailableError):
+            steps += self.steps(*states)
         return [step for step in steps if paths.is_inside(step.root, root) or paths.is_inside(root, step.root)]
 
     def forget(self, root: str) -> None:

@@ -59,11 +59,10 @@ def shown(log: StepLog, *directories: Path, merge: Merge) -> Iterator[Step]:
 
 def last(log: StepLog, *directories: Path, merge: Merge) -> Step:
     """Return the newest step below one of the directories that the files show; else one that they hinder."""
-    if step := next(shown(log, *directories, merge=merge), None):
+    below = (step for step in log.steps(DONE) if step.touches(*directories))
+    hindered = (step for step in below if _taken_back(step, step.contents(), _now(step), merge)[1])
+    if step := next(shown(log, *directories, merge=merge), None) or next(hindered, None):
         return step
-    for step in log.steps(DONE):
-        if step.touches(*directories) and _taken_back(step, step.contents(), _now(step), merge)[1]:
-            return step
     raise InputError(Problem("nothing to undo", file=str(directories[0]), hint=_NOTHING))
 
 

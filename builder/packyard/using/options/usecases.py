@@ -58,7 +58,7 @@ def find(word: str) -> Path | None:
 def below(directory: Path) -> list[str]:
     """Return the use cases below a directory, or else its packages, as paths from the working directory."""
     paths = list(folders.use_cases(directory)) or [f"{directory}/{path}" for path in all_below(Tree(directory))]
-    return address.in_order(map(os.path.normpath, paths))
+    return address.in_order([*map(os.path.normpath, paths)])
 
 
 def packages(directory: Path) -> list[str]:
