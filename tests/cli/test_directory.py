@@ -9,7 +9,6 @@ from pathlib import Path
 import pytest
 
 import tiny
-from packyard.core.bundle import address
 from tiny import done, inside, packyard, refused
 from using.options import optioned
 
@@ -36,11 +35,8 @@ def test_a_folder_is_dir_also_where_a_setter_has_its_name(package: Path) -> None
         "setters nowhere",
         "setters pkg/Krmfile",
         "set nowhere",
-        "explain nowhere A",
         "enable o",
-        "enable nowhere o --off",
         "lint nowhere",
-        "lint nowhere/one",
         "verify nowhere",
     ],
 )
@@ -97,12 +93,6 @@ def test_a_use_case_has_one_address_from_everywhere(start: str, word: str, tmp_p
     assert "  value    3 (set by you)\n  default  2\n" in explained
     for words in (["setters", word], ["enable", word], ["render", word, "PVC_NAME=d"], ["lint", word]):
         assert packyard(*words, cwd=tmp_path / start).returncode == 0
-
-
-def test_an_address_has_the_name_of_the_use_case_for_versions_that_have_more_of_them() -> None:
-    known = ["use-cases/serve/nfs", "use-cases/serve/pvc"]
-    assert address.shortened(known) == {known[0]: "serve/nfs", known[1]: "serve/pvc"}
-    assert address.fits([*known, "use-cases/train/pvc"], "serve/pvc") == [known[1]]
 
 
 def test_an_address_of_nothing_names_what_is_there(tmp_path: Path) -> None:

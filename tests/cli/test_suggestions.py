@@ -164,7 +164,6 @@ set --values                    set: --values needs a value; packyard set --help
 render --locked                 name a package and its use case, NAME/USECASE
 render A=1 --from channel       name a package and its use case, NAME/USECASE
 setters multi-node WORKERS      after DIR; type packyard explain multi-node WORKERS
-build --out-dir x               unknown flag '--out-dir'
 list --all                      unknown flag '--all' (it takes --from); type packyard list --help
 list -o jsn                     -o/--output takes text or json, not 'jsn' (did you mean 'json'?)
 disable multi-node queue        type packyard enable multi-node queue --off
@@ -172,7 +171,6 @@ untrust x                       type packyard keys untrust x
 delete multi-node               type packyard undeploy multi-node for a run, rm -r FOLDER for a package
 live apply multi-node           type packyard deploy multi-node
 reset multi-node                type packyard undo
-setters . .                     setters: unexpected argument '.' after DIR; type packyard setters .
 explain . A A                   explain: expected one NAME, found 2; packyard setters .
 """
 

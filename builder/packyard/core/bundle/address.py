@@ -16,9 +16,8 @@ from packyard.core.errors import InputError, PackyardError, Problem, suggest
 def fits(known: Sequence[str], wanted: str) -> list[str]:
     """Return the paths that have the folders of ``wanted`` in them, one after the other; before them the one it is."""
     above = _above(known)
-    for exact in (known, [path.removeprefix(above) for path in known]):
-        if wanted in exact:
-            return [known[exact.index(wanted)]]
+    if exact := [path for path in known if wanted in (path, path.removeprefix(above))]:
+        return exact
     return [path for path in known if f"/{wanted}/" in f"/{path}/" or not wanted]
 
 

@@ -91,8 +91,7 @@ def merge(versions: Versions, decision: str = "") -> Merged:
         hint = _other_name(path, versions) if clashes and path not in versions.theirs else ""
         conflicts += [clash._replace(hint=hint) for clash in clashes]
     result[manifest.FILE] = versions.theirs[manifest.FILE]
-    broken = _broken({path: data for path, data in result.items() if data is not None})
-    if broken:
+    if broken := _broken({path: data for path, data in result.items() if data is not None}):
         sides = {**_broken(versions.ours), **_broken(versions.theirs)}
         broken = {key: problem for key, problem in broken.items() if key not in sides}
     return replace(
