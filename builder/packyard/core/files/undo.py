@@ -7,7 +7,6 @@ left them.
 
 import os
 from collections.abc import Callable, Iterator
-from contextlib import suppress
 from pathlib import Path
 
 from packyard.core.errors import ConflictError, InputError, Problem, refuse
@@ -96,6 +95,4 @@ def take_back(log: StepLog, step: Step, *, merge: Merge) -> Contents:
         files, problems = _taken_back(step, step.contents(), _now(step, tree), merge)
         refuse(problems, ConflictError)
         tree.write(files)
-        with suppress(OSError):  # it stays where all files were like that already
-            step.file.unlink(missing_ok=True)
     return files
