@@ -107,7 +107,7 @@ def test_says_what_each_use_case_is_for(package: Path) -> None:
     required = DEFINITION.format(name="A").replace('""', '"", required: true')
     write(package.parent / "other/Krmfile", HEAD + required)
     lines = [line.split() for line in done("setters", package.parent).splitlines()]
-    assert lines == [["USE", "CASE", "TO", "BE", "SET"], ["other", "A"], ["pkg"]]
+    assert lines == [["USE", "CASE", "TO", "BE", "SET"], ["pkg"], ["other", "A"]]
     (row,) = json.loads(done("setters", package, "-o", "json"))
     assert row["description"] == "Holds settings."
     (package.parent / "packyard.json").write_text("{")

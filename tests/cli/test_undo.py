@@ -139,7 +139,9 @@ def test_of_several_packages_none_is_undone_unasked(tmp_path: Path) -> None:
         done("set", tmp_path / name / "tiny-k8s" / optioned.MULTI, "WORKERS=3")
     said = refused("undo", cwd=tmp_path)
     assert "of several packages here one/tiny-k8s was changed last, by WORKERS=3" in said
+    before = reading.files(tmp_path / "two")
     done("undo", "--yes", cwd=tmp_path)
+    assert reading.files(tmp_path / "two") == before
 
 
 def test_of_a_package_that_is_gone_nothing_is_undone(package: Path, tmp_path: Path) -> None:

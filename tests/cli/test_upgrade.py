@@ -298,7 +298,7 @@ def test_of_a_use_case_that_is_gone_each_value_and_option_is_named(here: Path) -
     done("enable", USE_CASE, "queue")
     pack(here, "1.1", {path.replace("/nfs/", "/volume/"): text for path, text in FILES.items()})
     told = packyard("upgrade", "p", "1.1.tar.gz", "--base", "1.0.tar.gz", "--conflicts=theirs").stderr
-    assert "WORKERS is set to 8, and 1.1 has no such use case (in another one: packyard set USECASE WORKERS=8)" in told
+    assert "WORKERS is set to 8, and 1.1 does not admit that: its use case is gone" in told
     assert "option 'queue' is enabled, and 1.1 does not have it here" in told
     assert not Path("p/run/nfs").exists()
 

@@ -65,6 +65,7 @@ class Parser(argparse.ArgumentParser):
             typed = " ".join([self.prog, join(self.typed), *flags]) if self.typed and flags else ""
             command = self.instead or typed or self.example or usage
         message = message.removeprefix("argument ").replace(": expected one argument", " needs a value")
+        message = message.replace(": ignored explicit argument", " takes no value, and here it has")
         raise UsageError(f"{self.prog}: {message}; type {command}")
 
     def _check_value(self, action: argparse.Action, value: Any) -> None:

@@ -21,7 +21,7 @@ from packyard.core.errors import PackyardError, Problem, UnavailableError, Usage
 FLAGS = ("--help", "--version", "--quiet", "--verbose")
 
 #: What stands in `FOREIGN` for the words that were typed.
-_SLOT = r"DIR OPTION|DIR NAME=VALUE|\b(?:DIR(?! --unset)|NAME|RUN|WORD)\b(?![/=])"
+_SLOT = r"DIR OPTION|DIR NAME=VALUE|KEY CHANNEL|(?<=untrust )CHANNEL|\b(?:DIR(?! --unset)|NAME|RUN|WORD)\b(?![/=])"
 _HELP = ("-h", "--help", "help")
 _BEFORE = {"-q": "is_quiet", "--quiet": "is_quiet", "-v": "is_verbose", "--verbose": "is_verbose"}
 

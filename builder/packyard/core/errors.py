@@ -131,8 +131,7 @@ class UnavailableError(PackyardError):
 
 def refuse(problems: Iterable[Problem], kind: type[PackyardError] = InputError) -> None:
     """Raise one error of a kind that names every problem; return if there are no problems."""
-    all_problems = tuple(problems)
-    if all_problems:
+    if all_problems := tuple(problems):
         raise kind(*all_problems)
 
 

@@ -99,6 +99,8 @@ def test_each_name_of_a_use_case_that_is_suggested_means_that_one_alone() -> Non
         pick = random.Random(seed)
         known = sorted({"/".join(pick.choices("abc", k=pick.randint(1, 4))) for _ in range(pick.randint(1, 5))})
         assert [address.fits(known, name) for name in address.shortened(known).values()] == [[path] for path in known]
+    known = ["use-cases/serve/nfs", "use-cases/serve/pvc"]  # where the next version may have use-cases/train/pvc
+    assert [*address.shortened(known).values()] == ["serve/nfs", "serve/pvc"]
 
 
 def test_says_how_a_bundle_is_named_whose_address_was_typed() -> None:

@@ -30,15 +30,6 @@ def undone(log: StepLog, root: Path) -> str:
     return step.title
 
 
-def test_undo_of_one_package_leaves_another_alone(tmp_path: Path) -> None:
-    log = StepLog(tmp_path / "steps")
-    one, other = make_package(tmp_path / "one"), make_package(tmp_path / "other")
-    set_value(log, one, "b")
-    set_value(log, other, "c")
-    undone(log, one)
-    assert (field_values(one), field_values(other)) == ({"a"}, {"c"})
-
-
 def test_the_history_keeps_the_newest_hundred_and_nothing_of_it_lies_in_the_package(tmp_path: Path) -> None:
     log, root = StepLog(tmp_path / "steps"), make_package(tmp_path / "package")
     names = files(root).keys()

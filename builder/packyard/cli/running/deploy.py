@@ -107,10 +107,8 @@ def carry_out(client: Kubectl, arguments: declare.Arguments, planner: Callable[.
         _apply(client, arguments, plan)
         left = f"is deployed, and goes on; {shows}"
         if not arguments.no_wait:
-            ask = partial(status.read_one, client, plan.record)
-            run_status = clusters.wait(
-                ask, lambda now: now.state != status.STARTING, _words, clusters.seconds(arguments)
-            )
+            ask, limit = partial(status.read_one, client, plan.record), clusters.seconds(arguments)
+            run_status = clusters.wait(ask, lambda now: now.state != status.STARTING, _words, limit)
         state = (run_status.state, run_status.reason) if run_status else ("", "")
         row = (run, client.namespace, plan.record.number, plan.objects, plan.used, plan.obsolete, *state)
         ROWS.show([row], arguments.output)
@@ -119,11 +117,10 @@ def carry_out(client: Kubectl, arguments: declare.Arguments, planner: Callable[.
         if run_status and run_status.state not in (status.RUNNING, SUCCEEDED):
             hint = "" if arguments.atomic and not plan.before else shows
             raise UnavailableError(Problem(f"run {run} {run_status.explained}", hint=hint))
-    except TakenError:
-        output.notice("nothing is applied")
-        raise
-    except (PackyardError, KeyboardInterrupt):
-        if arguments.atomic:
+    except (PackyardError, KeyboardInterrupt) as error:
+        if isinstance(error, TakenError):
+            output.notice("nothing is applied")
+        elif arguments.atomic:
             _take_back(client, plan)
         elif left:
             output.notice(f"run {run} {left}")

@@ -112,8 +112,7 @@ def _show(findings: Sequence[Finding]) -> None:
     """Print findings, the gravest first, and how many of each there are."""
     counts = []
     for severity in _SEVERITIES:
-        chosen = [finding for finding in findings if finding.severity == severity]
-        if chosen:
+        if chosen := [finding for finding in findings if finding.severity == severity]:
             counts.append(f"{len(chosen)} unknown" if severity == "unknown" else output.counted(len(chosen), severity))
         for finding in chosen:
             output.line(f"{severity}: {finding}")

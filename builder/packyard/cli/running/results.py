@@ -34,8 +34,7 @@ def run(arguments: declare.Arguments) -> None:
     if arguments.pod:
         declare.alone(arguments, "results", "beside --pod", "output")
     client, name = clusters.find(arguments), arguments.run
-    places = outputs.places(records.read_last(client, name).read_objects())
-    if not places:
+    if not (places := outputs.places(records.read_last(client, name).read_objects())):
         hint = f"{client.packyard('logs', name)} prints what it logs"
         raise InputError(Problem(f"run {name} does not say where its results are: no OUTPUT_DIR", hint=hint))
     readable = [place for place in places if place.volume and not place.is_of_pods]

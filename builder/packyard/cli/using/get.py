@@ -60,7 +60,8 @@ def run(arguments: declare.Arguments) -> None:
     rows, (package, wanted) = [], split(arguments.words[0]) if arguments.words else (None, "")
     for reference, source, pin in _asked(arguments, package):
         if os.path.lexists(place := Path(arguments.to) / reference.name):  # before anything is fetched
-            raise ConflictError(Problem("exists already", file=str(place), hint=_EXISTS.format(quote(str(place)))))
+            typed = " ".join(map(quote, filter(None, (str(place), reference.version or reference.choice))))
+            raise ConflictError(Problem("exists already", file=str(place), hint=_EXISTS.format(typed)))
         with progress.busy(f"{'building' if source.is_carried else 'fetching'} {reference}"):
             fetched = bundles.offer(reference, source, pin=pin, tell=output.note)
         entry, proof = fetched.entry, fetched.proof

@@ -66,7 +66,7 @@ def main(words: Sequence[str]) -> None:
         for change in outcome.changes:
             _tell(change, _where(change, packages) if parsed.switches["recurse-subpackages"] else "")
     if parsed.switches["recurse-subpackages"]:
-        _tell_idle(here, directory, outcome.changes)
+        _tell_unset(here, directory, outcome.changes)
     else:
         for change in outcome.changes:
             directories.tell_replaced(here.at(Path(change.place)), change.plan.counts)
@@ -104,8 +104,6 @@ def _set(here: Tree, directory: Path, words: list[str], parsed: Flags) -> Outcom
         log=state.log(),
         opened=here.at(directory),
     )
-    if parsed.switches["recurse-subpackages"]:
-        _tell_lost(directory)
     for misfit in outcome.misfits:
         output.note(misfit)
     for unsure in outcome.unsure:
@@ -116,19 +114,13 @@ def _set(here: Tree, directory: Path, words: list[str], parsed: Flags) -> Outcom
     return outcome
 
 
-def _tell_lost(directory: Path) -> None:
-    """Warn of use cases in which nothing is set, as their Krmfile is gone."""
+def _tell_unset(here: Tree, directory: Path, changes: Sequence[Change]) -> None:
+    """Say which use cases below lost their Krmfile, and of what is set in an option that none has it enabled."""
     from packyard.core.bundle import delivery  # for who looks below
-    from packyard.using.options import folder
+    from packyard.using.options import folder, option_setters
 
     for lost in delivery.lost(map(Path, folder.use_cases(directory)), "Krmfile"):
         output.warning(str(lost._replace(message=f"{lost.message} and is passed over")))
-
-
-def _tell_idle(here: Tree, directory: Path, changes: Sequence[Change]) -> None:
-    """Say of what is set in an option that no use case below has it enabled."""
-    from packyard.using.options import folder, option_setters
-
     use_cases = [*map(here.at, folder.use_cases(directory))]
     names = (name for change in changes if Path(change.place).name == folder.OPTIONS for name in change.plan.counts)
     for name in dict.fromkeys(names):

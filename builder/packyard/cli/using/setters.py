@@ -66,7 +66,8 @@ def run(arguments: declare.Arguments) -> None:
 def list_all(tree: Tree, command: str, rest: Sequence[str] = ()) -> list[Listing]:
     """List the package in a folder, or those below, and the options that they have enabled; refuse a folder of none."""
     state.tell_pending(tree.root_dir)
-    packages = [package for package in all_below(tree) if not package or posixpath.basename(package) != OPTIONS]
+    packages = [package for package in all_below(tree) if posixpath.basename(package) != OPTIONS]
+    packages = address.in_order(packages, tree.root_dir) if packages[1:] else packages
     if not packages:
         raise usecases.refusal(tree.root_dir, command, rest)
     return [*(_package(tree, package) for package in packages), *_options(tree, packages)]
@@ -134,23 +135,20 @@ def _show_one(tree: Tree, arguments: declare.Arguments, listings: Sequence[Listi
             output.warning(str(broken))
         rules = [(row.rule.text, row.rule.message) for row in listing.rules if not (row.broken or is_part)]
         output.table(("RULE", "MEANING"), rules)
-        missing = [row.setter.name for row in rows if row.setter.must_be_set]
-        if missing:
+        if missing := [row.setter.name for row in rows if row.setter.must_be_set]:
             words = " ".join([address.typed(listing.directory), *(f"{name}=…" for name in missing)])
             output.note(f"{len(missing)} to be set: packyard set {words}")
     tell_edited((listing.files for listing in listings), listings[0].directory)
     for difference in earlier.differing(tree.at(listings[0].directory), {}) if not is_part else ():
         output.note(difference)
-    if not is_part:
-        directory.tell_replaced(tree.at(listings[0].directory), [row.setter.name for row in listings[0].setters])
+    directory.tell_replaced(tree.at(listings[0].directory), [row.setter.name for row in listings[0].setters])
     if not any(listing.setters for listing in listings):
         output.note("every required value is set" if arguments.unset else "no parameter to list")
 
 
 def tell_edited(packages: Iterable[PackageFiles], directory: Path) -> None:
     """Name the fields that were edited by hand, which no set did."""
-    places = [f"{field.file}:{field.line} {field.path}" for files in packages for field in list_edited(files)]
-    if places:
+    if places := [f"{field.file}:{field.line} {field.path}" for files in packages for field in list_edited(files)]:
         shows = "" if output.verbose else f"; packyard diff {address.typed(directory)} -v shows what differs"
         output.note(f"edited by hand, not by set: {usecases.listed(places)}{shows}")
 

@@ -52,7 +52,8 @@ def run(arguments: declare.Arguments) -> int:
     decision, folder, version = arguments.conflicts, Path(arguments.folder), arguments.version
     if not version and not folder.is_dir():
         name, _, version = arguments.folder.rpartition("@")
-        folder, version = (Path(name), version) if name or _is_version(version) else (folder, "")
+        is_version = version.endswith(".tar.gz") or version.startswith((*"0123456789v^~", LATEST, "sha256:"))
+        folder, version = (Path(name), version) if name or is_version else (folder, "")
     folder = directories.place(str(folder))
     copies.check_top(folder)
     hint = "name the top directory of one, or the bundle that it came from: --base FILE"
@@ -76,10 +77,6 @@ def run(arguments: declare.Arguments) -> int:
     if conflicts:
         raise undecided(conflicts)
     return _tell_undecided(folder, outcome)
-
-
-def _is_version(word: str) -> bool:
-    return word.endswith(".tar.gz") or word[:1] in "0123456789v^~" or word.startswith((LATEST, "sha256:"))
 
 
 def _theirs(folder: Path, base: Bundle, version: str, flag: str | None) -> tuple[Fetched, bytes | None]:

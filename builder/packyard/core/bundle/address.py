@@ -16,9 +16,8 @@ from packyard.core.errors import InputError, PackyardError, Problem, suggest
 def fits(known: Sequence[str], wanted: str) -> list[str]:
     """Return the paths that have the folders of ``wanted`` in them, one after the other; before them the one it is."""
     above = _above(known)
-    for exact in (known, [path.removeprefix(above) for path in known]):
-        if wanted in exact:
-            return [known[exact.index(wanted)]]
+    if exact := [path for path in known if wanted in (path, path.removeprefix(above))]:
+        return exact
     return [path for path in known if f"/{wanted}/" in f"/{path}/" or not wanted]
 
 
@@ -87,6 +86,17 @@ def _own(directory: Path, packages: delivery.Packages | None) -> tuple[str, Sequ
     except PackyardError:  # its packyard.json is damaged, which others say
         manifest = None
     return (os.path.relpath(os.path.realpath(directory), root), manifest.deployed()) if manifest else ("", ())
+
+
+def in_order(paths: Sequence[str], top: Path = Path()) -> list[str]:
+    """Return paths below a folder by their packages, and use cases in the order of work, which is package.yaml's."""
+    packages: delivery.Packages = {}
+
+    def place(path: str) -> tuple[str, int, str]:
+        own, known = _own(top / path, packages)
+        return path.removesuffix(own), known.index(own) if own in known else len(known), path
+
+    return sorted(paths, key=place) if len(paths) > 1 else [*paths]
 
 
 def typed(directory: str | Path) -> str:

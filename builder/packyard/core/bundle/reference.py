@@ -106,7 +106,7 @@ def check_name(name: str) -> None:
         if (parts := re.fullmatch(r"([^:=]+)(?:==?|:)(\S+)", name)) and is_name(parts[1]) and is_version(parts[2]):
             corrected = f"{parts[1]}@{parts[2]}"
         if not name.strip("./"):
-            hint = "name a package, NAME or NAME@VERSION; packyard verify reads a file or a folder"
+            hint = "name a package, NAME or NAME@VERSION; tar xzf FILE unpacks one, packyard verify FILE checks it"
         hint = f"did you mean {corrected!r}?" if corrected else hint
         raise InputError(Problem(f"{name[:80]!r} is not a name for a package", hint=hint))
 

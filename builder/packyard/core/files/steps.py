@@ -38,7 +38,7 @@ Changes = Mapping[str, "tuple[bytes | None, bytes | None]"]
 class Step(NamedTuple):
     """One change: the sizes of its files before and after, by their paths below a real folder; None is no file.
 
-    When it is made it gets the state ``ends``, or goes where that is empty; the step ``instead`` of which it is goes.
+    When it is made it gets the state ``ends``, or goes where it has no title; the step ``instead`` of which it is goes.
     """
 
     file: Path
@@ -84,7 +84,7 @@ class Step(NamedTuple):
     def end(self) -> None:
         """Say that the change is made; a step that stays open is ended by the next command there."""
         with suppress(OSError):
-            if self.ends:
+            if self.title:
                 self.file.rename(self.file.with_suffix(f".{self.ends}"))
             else:
                 self.file.unlink()
@@ -129,8 +129,7 @@ class StepLog(NamedTuple):
 
     def _open(self, folder: Path, root: str, token: str, files: Changes) -> tuple[Step, int]:
         sizes = {path: (_size(old), _size(new)) for path, (old, new) in files.items()}
-        ends = self.ends if self.title else ""
-        head = {"root": root, "title": self.title, "ends": ends, "instead": self.instead, "files": sizes}
+        head = {"root": root, "title": self.title, "ends": self.ends, "instead": self.instead, "files": sizes}
         line = json.dumps(head).encode() + b"\n"
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         names = self._names()
@@ -149,17 +148,16 @@ class StepLog(NamedTuple):
             draft.unlink(missing_ok=True)
             file.unlink(missing_ok=True)
             raise
-        return Step(file, root, self.title, ends, self.instead, sizes), handle
+        return Step(file, root, self.title, self.ends, self.instead, sizes), handle
 
     def at(self, root: str, *states: str) -> list[Step]:
         """Return the steps in some states of a real folder, and of those above and below it, the newest first.
 
         There are none where the log cannot be read: `begin` says so.
         """
-        try:
-            steps = [*self.steps(*states)]
-        except UnavailableError:
-            return []
+        steps: list[Step] = []
+        with suppress(UnavailableError):
+            steps += self.steps(*states)
         return [step for step in steps if paths.is_inside(step.root, root) or paths.is_inside(root, step.root)]
 
     def forget(self, root: str) -> None:

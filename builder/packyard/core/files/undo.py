@@ -7,7 +7,6 @@ left them.
 
 import os
 from collections.abc import Callable, Iterator
-from contextlib import suppress
 from pathlib import Path
 
 from packyard.core.errors import ConflictError, InputError, Problem, refuse
@@ -59,11 +58,10 @@ def shown(log: StepLog, *directories: Path, merge: Merge) -> Iterator[Step]:
 
 def last(log: StepLog, *directories: Path, merge: Merge) -> Step:
     """Return the newest step below one of the directories that the files show; else one that they hinder."""
-    if step := next(shown(log, *directories, merge=merge), None):
+    below = (step for step in log.steps(DONE) if step.touches(*directories))
+    hindered = (step for step in below if _taken_back(step, step.contents(), _now(step), merge)[1])
+    if step := next(shown(log, *directories, merge=merge), None) or next(hindered, None):
         return step
-    for step in log.steps(DONE):
-        if step.touches(*directories) and _taken_back(step, step.contents(), _now(step), merge)[1]:
-            return step
     raise InputError(Problem("nothing to undo", file=str(directories[0]), hint=_NOTHING))
 
 
@@ -97,6 +95,4 @@ def take_back(log: StepLog, step: Step, *, merge: Merge) -> Contents:
         files, problems = _taken_back(step, step.contents(), _now(step, tree), merge)
         refuse(problems, ConflictError)
         tree.write(files)
-        with suppress(OSError):  # it stays where all files were like that already
-            step.file.unlink(missing_ok=True)
     return files

@@ -186,18 +186,13 @@ def _find(value: Any, path: Path, chain: Chain[Any]) -> Iterator[Pod[Any]]:
             return
         if kind in _WORKFLOWS:
             for pattern in _ARGO_TEMPLATES:
-                ends = _follow(chain, f"{_WORKFLOWS[kind]}/{pattern}")
-                yield from (Pod(end, is_argo=True) for end in ends if _has_container(end))
+                ends = _follow(chain, f"{_WORKFLOWS[kind]}/{pattern}")  # templates, of pods or of steps
+                yield from (Pod(end, is_argo=True) for end in ends if any(any(_follow(end, at)) for at in _ARGO_MAIN))
             return
         if isinstance(_get(value, "containers"), list | SequenceNode):
             yield Pod(chain)
     for step, member in _members(value):
         yield from _find(member, (*path, step), chain)
-
-
-def _has_container(template: Chain[Any]) -> bool:
-    """Say whether an Argo template describes a pod, and not steps."""
-    return any(True for pattern in _ARGO_MAIN for _ in _follow(template, pattern))
 
 
 def _follow(chain: Chain[Any], pattern: str) -> Iterator[Chain[Any]]:

@@ -56,8 +56,7 @@ def translate(schema: Mapping[str, Any], inner: Callable[[Mapping[str, Any]], Sc
         translated["additionalProperties"] = inner(values)
     elif not values and declared == "object" and not schema.get("x-kubernetes-preserve-unknown-fields"):
         translated["additionalProperties"] = False
-    properties = mapping(schema.get("properties"))
-    if properties:
+    if properties := mapping(schema.get("properties")):
         translated["properties"] = {str(name): inner(mapping(properties[name])) for name in sorted(properties, key=str)}
         names = [name for name in schema.get("required", ()) if "default" not in mapping(properties.get(name))]
         if names:

@@ -111,8 +111,7 @@ def parse_text(source: Source, *, is_part: bool = False) -> list[Document]:
 
 def unmerged(name: str, text: str) -> Problem | None:
     """Return where a merge left both sides for somebody to choose from, as `upgrade --conflicts markers` and git do."""
-    marker = re.search(_MARKER, text)
-    if not marker:
+    if not (marker := re.search(_MARKER, text)):
         return None
     line = text.count("\n", 0, marker.start()) + 1
     hint = "keep one of the two sides, and delete the three lines with markers"

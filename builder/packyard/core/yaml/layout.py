@@ -76,8 +76,7 @@ def _value(start: str, child: Child, indent: str, deeper: str) -> Iterator[str]:
     elif isinstance(value, Alias):
         yield f"{start} *{value.anchor}" + (f" {child.comment.text}" if child.comment else "")
     elif isinstance(value, Collection):
-        text = _in_brackets(value, start)
-        if text:
+        if text := _in_brackets(value, start):
             yield f"{start} {text}{behind}"
             return
         yield (f"{start} &{value.anchor}" if value.anchor else start) + behind

@@ -48,8 +48,7 @@ class SourceTree:
         """Return where a path below the root leads if that is outside of it, else an empty text."""
         if path in self._inside:
             return ""
-        leads = paths.outside(self.root, self.root / path)
-        if not leads:
+        if not (leads := paths.outside(self.root, self.root / path)):
             self._inside.add(path)
         return leads
 

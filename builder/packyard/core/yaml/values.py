@@ -242,8 +242,7 @@ def double_quoted(text: str) -> str:
 
 
 def _escape(character: str) -> str:
-    escape = _ESCAPES.get(character)
-    if escape:
+    if escape := _ESCAPES.get(character):
         return escape
     code = ord(character)
     return f"\\x{code:02x}" if code < 0x100 else f"\\u{code:04x}"

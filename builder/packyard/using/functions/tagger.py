@@ -35,8 +35,7 @@ class Tagger:
         texts: dict[str, str] = {}
         self._lists: dict[tuple[str, ...], str] = {}  # the names of lists by their sorted values
         for name, text in values.items():
-            roots = roots_of(text)
-            if not roots:
+            if not (roots := roots_of(text)):
                 raise InputError("parsing error")
             if isinstance(roots[0], SequenceNode):
                 self._lists.setdefault(tuple(sorted_texts(roots[0])), name)

@@ -108,8 +108,7 @@ def find_source(replacement: Replacement, roots: Sequence[MappingNode]) -> Node:
 def replace(root: MappingNode, target: Target, value: Node) -> None:
     """Put a value into the fields of an object."""
     for path in target.paths:
-        parts = list(_follow(root, steps(path)))
-        if not parts:
+        if not (parts := list(_follow(root, steps(path)))):
             raise InputError(target.node.problem(f"{root.text('kind')} has nothing at {path}"))
         for part in parts:
             part.value = _of_type(part.value, value)

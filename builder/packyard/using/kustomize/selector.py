@@ -123,8 +123,7 @@ def _anchored(pattern: str) -> str:
 def _fault_of_labels(text: str) -> str:
     position = 0
     while position < len(text):
-        match = _REQUIREMENT.match(text, position)
-        if not match:
+        if not (match := _REQUIREMENT.match(text, position)):
             return f"{text!r} must be a label selector, such as a=b or a in (b, c)"
         position = match.end()
     return ""

@@ -19,7 +19,6 @@ from packyard.using.kustomize.dialect import PackageSources
 from packyard.using.options import options
 from packyard.using.options.folder import OPTIONS, description, has_options
 from packyard.using.options.options import Options
-from packyard.using.setters.definition import Setter, Substitution
 from packyard.using.setters.packages import own_krmfile
 
 
@@ -129,10 +128,8 @@ def find_misfits(use_case: Tree) -> Sequence[Problem]:
         here = options.find(use_case) if has_options(use_case) else None
         if here and here.enabled:
             reached(PackageSources(use_case), here.data)
-    except BeyondError:
-        return ()
     except InputError as error:
-        return error.problems
+        return () if isinstance(error, BeyondError) else error.problems
     return ()
 
 
@@ -151,9 +148,8 @@ def replaced(use_case: Tree, names: Iterable[str], enabling: Sequence[str]) -> I
         for chosen in ([], *([name] for name in enabled)):
             by_option["".join(chosen)] = bound(sources, here.switched(chosen, here.enabled))
     for name in filter(definitions.setters.__contains__, names):
-        made: list[Setter | Substitution] = [definitions.setters[name], *definitions.substitutions.values()]
-        fields = {item.name for item in made if name in definitions.setters_of(item)}
-        if option := next((option for option, known in by_option.items() if fields.isdisjoint(known)), ""):
+        fields = {item.name for item in definitions.substitutions.values() if name in definitions.setters_of(item)}
+        if option := next((option for option, known in by_option.items() if known.isdisjoint({name, *fields})), ""):
             yield name, option
 
 

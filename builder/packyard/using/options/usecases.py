@@ -58,7 +58,7 @@ def find(word: str) -> Path | None:
 def below(directory: Path) -> list[str]:
     """Return the use cases below a directory, or else its packages, as paths from the working directory."""
     paths = list(folders.use_cases(directory)) or [f"{directory}/{path}" for path in all_below(Tree(directory))]
-    return sorted(os.path.normpath(path) for path in paths)
+    return address.in_order([*map(os.path.normpath, paths)])
 
 
 def packages(directory: Path) -> list[str]:
@@ -121,17 +121,17 @@ def refusal(directory: Path, command: str, rest: Sequence[str] = (), *, all_by: 
 
 def _lacking(directory: Path) -> tuple[str, list[str], str]:
     """Return what a directory lacks to be what a command needs, those below that have it, and how to add it."""
-    here, tree = os.path.normpath(directory), Tree(directory)
+    tree = Tree(directory)
     if is_one(directory):
         packages = sorted(os.path.normpath(f"{directory}/{path}") for path in all_below(tree))
         typed = quote(str(directory))
         remedy = f"packyard cfg init {typed} makes one, packyard cfg create-setter {typed} NAME VALUE a setter"
         return f"has no {KRMFILE}", packages, next((lost.hint for lost in delivery.lost([directory], KRMFILE)), remedy)
+    use_cases = [path for path in below(directory) if path != os.path.normpath(directory)]
     if any(map(tree.has, (KRMFILE, KPTFILE))):
-        use_cases = sorted(map(os.path.normpath, folders.use_cases(directory)))
         remedy = "write one that lists the files under resources:, as kustomize create --autodetect does"
         return f"has no {kustomization.FILE}", use_cases, remedy
-    return "is not a use case", [path for path in below(directory) if path != here], ""
+    return "is not a use case", use_cases, ""
 
 
 def chosen(directory: Path, command: str, rest: Sequence[str] = (), *, all_by: str = "") -> Path:

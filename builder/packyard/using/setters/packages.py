@@ -99,12 +99,8 @@ def _find(tree: Tree, marks: Sequence[str], *, recursive: bool) -> list[str]:
     holders = [
         folder for folder, folders, files in tree.walk() if any(mark in files or mark in folders for mark in marks)
     ]
-    return sorted(holders, key=lambda folder: walk_key(f"{folder}/{KRMFILE}" if folder else KRMFILE))
-
-
-def walk_key(path: str) -> list[bytes]:
-    """Return a key that sorts paths as kustomize and kpt walk them: files and folders together, by name."""
-    return [os.fsencode(part) for part in path.split("/")]
+    # As kustomize and kpt walk them: files and folders together, by name.
+    return sorted(holders, key=lambda at: [os.fsencode(part) for part in f"{at}/{KRMFILE}".lstrip("/").split("/")])
 
 
 def read_package(tree: Tree, package: str, where: str | None = None) -> PackageFiles:

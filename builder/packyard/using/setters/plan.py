@@ -158,8 +158,7 @@ def made_of(name: str, definitions: Definitions, where: str, command: str = "") 
     substitution = definitions.substitutions.get(name)
     if substitution is None:
         return None
-    setters = sorted(definitions.setters_of(substitution))
-    if not setters:
+    if not (setters := sorted(definitions.setters_of(substitution))):
         return Problem(f"{name} is made by the package, and cannot be set")
     hint = f"set one of them: {command or f'packyard set {_typed(where)}'} {setters[0]}=VALUE"
     return Problem(f"{name} is made of {', '.join(setters)}", hint=hint)

@@ -51,8 +51,7 @@ def explain(setter: Setter, texts: Sequence[str], where: str, typed: str = "") -
 
 
 def _say(setter: Setter, texts: Sequence[str]) -> str:
-    broken = next(faults_of_keywords(setter.schema), None)
-    if broken:
+    if broken := next(faults_of_keywords(setter.schema), None):
         return f"{setter.name} takes no value: {broken[1]}"
     keywords = {breach.keyword for breach in check.breaches(setter, texts)}
     if "text" in keywords:

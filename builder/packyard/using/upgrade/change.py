@@ -15,7 +15,6 @@ from packyard.using.setters.check import KEYWORDS, is_number
 
 #: What a directory with a kustomization is called, which may be that of a Component, in a package and in a library.
 PARTS = (("use case", "base"), ("option", "overlay"))
-_PART_WORDS = PARTS[0] + PARTS[1]
 _WORDS = {"setter": "parameter"}  # of users
 _LONGEST = 80  # characters of a value
 #: What a setter states that refuses values.
@@ -47,7 +46,7 @@ class Change:
     def is_breaking(self) -> bool:
         """Whether who relies on it has to act: a name is gone, or a setter has to be set, or takes less than before."""
         if self.change == "removed":
-            return self.what in ("package", "setter", *_PART_WORDS)
+            return self.what in ("package", "setter", *PARTS[0], *PARTS[1])
         if self.what != "setter":
             return False
         adds_required = self.change == "added" and self.after is None

@@ -25,8 +25,6 @@ from packyard.using.upgrade.difference import Files
 
 #: A setter by its directory and its name.
 Key = tuple[str, str]
-#: Why a package does not take a value.
-GONE = Problem("no such use case")
 _RESOURCES = (".yaml", ".yml")
 
 
@@ -69,7 +67,7 @@ def with_values(
     for key, setter in sorted(values.items()):
         where, name = names.get(key, key)
         if join(where, KRMFILE) not in changed:
-            refused[key] = GONE
+            refused[key] = Problem("its use case is gone")
             continue
         assignment = Assignment({name: setter.texts}, set_by=setter.set_by, as_kustomize=True)
         try:

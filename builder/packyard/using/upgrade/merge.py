@@ -14,7 +14,6 @@ from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from posixpath import basename, dirname, splitext
-from shlex import quote
 
 from packyard.core.bundle import manifest
 from packyard.core.bundle.manifest import Manifest
@@ -30,6 +29,7 @@ from packyard.using.upgrade import choices, onefile
 from packyard.using.upgrade.choices import Key
 from packyard.using.upgrade.difference import Files, kind_of, replacement
 
+_CARRY = "what you set there is carried to another use case by packyard set USECASE NAME=VALUE"
 _MOST_NAMES = 3  # of files in a hint
 
 
@@ -91,8 +91,7 @@ def merge(versions: Versions, decision: str = "") -> Merged:
         hint = _other_name(path, versions) if clashes and path not in versions.theirs else ""
         conflicts += [clash._replace(hint=hint) for clash in clashes]
     result[manifest.FILE] = versions.theirs[manifest.FILE]
-    broken = _broken({path: data for path, data in result.items() if data is not None})
-    if broken:
+    if broken := _broken({path: data for path, data in result.items() if data is not None}):
         sides = {**_broken(versions.ours), **_broken(versions.theirs)}
         broken = {key: problem for key, problem in broken.items() if key not in sides}
     return replace(
@@ -137,7 +136,7 @@ def _carry(versions: Versions, decision: str, moved: Mapping[str, str]) -> tuple
         values={key: names[key] for key in values if key not in lost},
         options=tuple((dirname(switch.file), switch.name) for switch in offered if switch.line),
     )
-    return base, theirs, merged, sorted({key[1] for key, problem in lost.items() if problem.missing})
+    return base, theirs, merged, sorted({name for (_, name), problem in lost.items() if problem.missing})
 
 
 def _other_name(path: str, versions: Versions) -> str:
@@ -151,14 +150,11 @@ def _other_name(path: str, versions: Versions) -> str:
 
 
 def _not_taken(setter: Setter, problem: Problem, moved: Mapping[str, str], new: str, decision: str) -> Problem:
-    """Describe a value that another version has no setter or use case for, or refuses."""
+    """Describe a value that another version has no setter for, or refuses."""
     message = f"{setter.name} is set to {shown(setter.shown)}, and {new}"
     if problem.missing:
         went = moved.get(setter.name)
         return setter.problem(f"{message} has no such parameter" + (f": {on_one_line(went)}" if went else ""))
-    if problem is choices.GONE:
-        typed = quote(f"{setter.name}={setter.shown}")
-        return setter.problem(f"{message} has no such use case", f"in another one: packyard set USECASE {typed}")
     stays = f"its definition stays yours too, without what {new} asks of it" if decision == "ours" else ""
     return setter.problem(f"{message} does not admit that: {problem.message}", stays)
 
@@ -173,7 +169,7 @@ def _removed(versions: Versions, moved: Mapping[str, str]) -> Iterator[tuple[str
         if changed and not any(path.startswith(f"{folder}/") for path in versions.theirs):
             names = ", ".join(path.removeprefix(f"{folder}/") for path in changed)
             message = f"is removed by {versions.new}, and changed here: {names}"
-            yield folder, Problem(message, file=folder, hint=replacement(folder, moved))
+            yield folder, Problem(message, file=folder, hint=replacement(folder, moved) or _CARRY)
 
 
 def _to_set(before: Files, result: Mapping[str, bytes | None]) -> Iterator[Key]:

@@ -82,8 +82,7 @@ class Pattern:
         """
         derived = self.derive(current)
         texts = {name: text for name in self.names if (text := values.get(name, derived.get(name))) is not None}
-        missing = [f"${{{name}}}" for name in self.names if name not in texts]
-        if missing:
+        if missing := [f"${{{name}}}" for name in self.names if name not in texts]:
             raise InputError(f"values for setters [{' '.join(missing)}] must be provided")
         return _NAME.sub(lambda match: texts[match.group(1)], self.text)
 
