@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from packyard.core.errors import InputError
+from packyard.core.errors import InputError, UnavailableError
 from packyard.sharing.stores import open_store
 from packyard.sharing.stores.bucket import cache_control, content_type
 from packyard.sharing.stores.store import MissingStoreError, NotFoundError, Store
@@ -56,6 +56,29 @@ def test_a_bucket_that_is_not_there_is_called_so(any_opener: Opener) -> None:
     ):
         with pytest.raises(MissingStoreError, match=r"no-such-bucket/.*: there is no such bucket .*check the address"):
             verb()
+
+
+@pytest.mark.parametrize(
+    ("name", "variable", "value"),
+    [
+        ("on_versitygw", "AWS_SECRET_ACCESS_KEY", "s3cret-and-wrong"),
+        ("on_versitygw", "AWS_ACCESS_KEY_ID", "s3cret-and-wrong"),
+        ("on_azurite", "AZURE_STORAGE_KEY", "s3cretAndWrong=="),
+    ],
+)
+def test_wrong_credentials_are_refused_and_not_shown(
+    name: str, variable: str, value: str, request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    opener = request.getfixturevalue(name)
+    monkeypatch.setenv(variable, value)
+    store = opener()
+    for verb in (lambda: store.get("a"), lambda: store.put("a", b"1"), lambda: store.list("")):
+        with pytest.raises(
+            UnavailableError, match=r"access denied \(HTTP 403: \w+\) \((see|check) (what|the key)|answers HTTP 404: XAdmin"
+        ) as caught:
+            verb()
+        assert caught.value.__cause__ is None
+        assert "s3cret" not in f"{caught.value}{caught.value!r}{store!r}{store.address}"
 
 
 # Where S3's credentials come from.
