@@ -74,7 +74,8 @@ def test_wrong_credentials_are_refused_and_not_shown(
     store = opener()
     for verb in (lambda: store.get("a"), lambda: store.put("a", b"1"), lambda: store.list("")):
         with pytest.raises(
-            UnavailableError, match=r"access denied \(HTTP 403: \w+\) \((see|check) (what|the key)|answers HTTP 404: XAdmin"
+            UnavailableError,
+            match=r"access denied \(HTTP 403: \w+\) \((see|check) (what|the key)|answers HTTP 404: XAdmin",
         ) as caught:
             verb()
         assert caught.value.__cause__ is None
