@@ -55,11 +55,12 @@ test: $(TEST)  ## run the tests (ARGS='-k NAME' selects)
 	$(if $(ARGS),,@$(MAKE) --no-print-directory bare)
 	$(PYTEST) -n $(JOBS) $(ARGS)
 
-lint: $(TEST) .venv/.lint  ## check style, layout and types
+lint: $(TEST) .venv/.lint  ## check style, layout, types and the packages here
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/lint-imports --no-logo --no-cache
 	$(BIN)/mypy
+	$(BIN)/packyard lint
 
 nightly: $(PARTS:%=nightly-%) nightly-samples mutants  ## run what takes long or needs real programs, a part after the other (make nightly-PART: one)
 

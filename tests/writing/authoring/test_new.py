@@ -114,8 +114,9 @@ def test_what_is_written_builds_what_the_base_says_and_generic_bases_take_the_op
     assert bare is not None
     for path, data in bare.files.items():
         assert [*yaml.safe_load_all(made.files[path])] == [*yaml.safe_load_all(data)] or not path.endswith(".yaml")
-    options = ("gpus", "environment", "writable-root", "node-pool", "scheduling", "pull-secret")
-    assert [option for option in options if made.options.misfits.get(option)] == []
+    misfits = made.options.misfits
+    for option in ("gpus", "environment", "writable-root", "node-pool", "scheduling", "pull-secret"):
+        assert {*misfits.get(option, {})} <= ({"own/user-allocated-pvc"} if option == "pull-secret" else set()), option
 
 
 def test_a_package_without_a_description_gets_a_warning_at_the_line_for_it(tmp_path: Path) -> None:
