@@ -307,5 +307,9 @@ def moved(objects: list[Object], namespace: str, other: str) -> list[Object]:
 
 def level(objects: Iterable[Object]) -> str:
     """Return the Pod Security level that a namespace has to have by packyard's account, as bundles record it."""
-    needed = (item for item in requirements.find(list(objects)) if item.kind == "PodSecurity")
-    return max((item.name for item in needed), key=LEVELS.index, default=LEVELS[0])
+    return max(needed(list(objects), "PodSecurity"), key=LEVELS.index, default=LEVELS[0])
+
+
+def needed(objects: list[Object], kind: str) -> list[str]:
+    """Return the names of what objects of a use case need of a kind."""
+    return [text.split(" ")[1] for text in requirements.find(objects) if text.split(" ")[0] == kind]

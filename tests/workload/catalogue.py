@@ -6,8 +6,7 @@ Nobody on this machine is the user, nor any of the groups: all that the processe
 import base64
 from collections.abc import Sequence
 
-from catalogue.usecases import PACKAGES, Directory, shipped
-from packyard.core.kubernetes import requirements
+from catalogue.usecases import PACKAGES, Directory, needed, shipped
 from packyard.writing.source.package import Package, UseCase
 from real import Kustomize
 from workload.controllers import NAMESPACE
@@ -44,14 +43,13 @@ def set_directory(package: Package, use_case: UseCase, **values: object) -> Dire
 
 def with_made(objects: list[Object]) -> list[Object]:
     """Add the Secrets and ConfigMaps that the pods need and a user makes, each with the same keys."""
-    needed = requirements.find(objects)
     keys = ("aws_access_key_id", "aws_secret_access_key", "hash", "htpasswd", "key")
     keys += ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY")
     data = {key: base64.b64encode(key.encode()).decode() for key in keys}
     brought = [item["metadata"]["name"] for item in objects if item["kind"] == "ConfigMap"]
-    made = [("Secret", item.name, data) for item in needed if item.kind == "Secret"]
+    made = [("Secret", name, data) for name in needed(objects, "Secret")]
     made += [("Secret", "bucket-credentials", data)]
-    made += [("ConfigMap", item.name, ENVIRONMENT) for item in needed if item.kind == "ConfigMap"]
+    made += [("ConfigMap", name, ENVIRONMENT) for name in needed(objects, "ConfigMap")]
     return objects + [
         {"apiVersion": "v1", "kind": kind, "metadata": {"name": name}, "data": values}
         for kind, name, values in made

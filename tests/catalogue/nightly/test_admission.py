@@ -21,12 +21,12 @@ from catalogue.usecases import (
     each_use_case,
     level,
     moved,
+    needed,
     option_names,
     sampled_options,
     shipped,
 )
 from controlplane.api import Answer, Api
-from packyard.core.kubernetes import requirements
 from packyard.core.kubernetes.pod_security import LEVELS
 from packyard.writing.source.package import Package, UseCase
 from real import Kustomize
@@ -66,9 +66,8 @@ def try_pods(api: Api, namespace: str, objects: list[Object]) -> Iterator[Answer
 
 def create_accounts(api: Api, namespace: str, objects: list[Object]) -> None:
     """Create, for good, the accounts that Pods run as: the server refuses a Pod whose account does not exist."""
-    needed = [item.name for item in requirements.find(objects) if item.kind == "ServiceAccount"]
     brought = [item["metadata"]["name"] for item in objects if item["kind"] == "ServiceAccount"]
-    for name in {"default", *needed, *brought} - {""}:
+    for name in {"default", *needed(objects, "ServiceAccount"), *brought} - {""}:
         account = api.create({"apiVersion": "v1", "kind": "ServiceAccount", "metadata": {"name": name}}, namespace)
         assert account.status in (201, 409), account.refusal
 

@@ -21,12 +21,12 @@ from catalogue.usecases import (
     kinds,
     level,
     moved,
+    needed,
     option_names,
     shipped,
 )
 from controlplane.api import Api, wait
 from controlplane.stored import condition, phase, volume
-from packyard.core.kubernetes import requirements
 from packyard.writing.source.package import Package, UseCase
 from real import Kustomize
 from sample import some
@@ -151,8 +151,7 @@ def _requires(pod: Object, affinity: str) -> bool:
 def provide(api: Api, namespace: str, objects: list[Object]) -> None:
     """Give the namespace and the cluster what the objects need and do not bring, as users and administrators do."""
     wait(lambda: sorted({"ConfigMap kube-root-ca.crt", "ServiceAccount default"} - names(api, namespace)))
-    needed = requirements.find(objects)
-    claims = [claim(item.name) for item in needed if item.kind == "PersistentVolumeClaim"]
+    claims = [claim(name) for name in needed(objects, "PersistentVolumeClaim")]
     unnamed = [
         item for item in (*claims, *of_kind(objects, "PersistentVolumeClaim")) if "volumeName" not in item["spec"]
     ]
@@ -164,10 +163,9 @@ def provide(api: Api, namespace: str, objects: list[Object]) -> None:
     )  # or they take others
     for item in claims:
         api.create(item, namespace).expect_done()
-    for each in needed:
-        if each.kind == "ServiceAccount":
-            account = {"apiVersion": "v1", "kind": "ServiceAccount", "metadata": {"name": each.name}}
-            api.create(account, namespace).expect_done()
+    for name in needed(objects, "ServiceAccount"):
+        account = {"apiVersion": "v1", "kind": "ServiceAccount", "metadata": {"name": name}}
+        api.create(account, namespace).expect_done()
     for item in ephemeral(objects):
         api.create(item).expect_done()
     for item in _claim_templates(objects):

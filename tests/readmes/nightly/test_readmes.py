@@ -16,10 +16,9 @@ from pathlib import Path
 import pytest
 
 import real
-from catalogue.usecases import PACKAGES, each_package, shipped
+from catalogue.usecases import PACKAGES, each_package, needed, shipped
 from controlplane import shared
 from controlplane.api import Api
-from packyard.core.kubernetes import requirements
 from packyard.writing.source.package import Package
 from readmes.internet import internet
 from readmes.reader import Reader
@@ -122,8 +121,8 @@ def definitions(api: Api) -> set[str]:
 
 
 def needed_definitions(package: Package) -> set[str]:
-    found = (item for use_case in package.use_cases for item in requirements.find(shipped(package, use_case).parse()))
-    return {item.name for item in found if item.kind == "CustomResourceDefinition"}
+    objects = (shipped(package, use_case).parse() for use_case in package.use_cases)
+    return {name for each in objects for name in needed(each, "CustomResourceDefinition")}
 
 
 def path_of(commands: Iterable[str]) -> str:
