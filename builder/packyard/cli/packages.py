@@ -82,7 +82,8 @@ def opened(arguments: declare.Arguments, verb: str, *, all_by: str = "") -> Iter
                 known = [os.path.relpath(path, top) for path in usecases.below(top)]
                 directory = top / address.only(known, wanted, str(reference))
             names = [(str(directory), name), (str(top), str(reference))]
-        values, options = directories.with_files(typed, arguments.values, Tree(directory))
+        tree = Tree(directory)
+        values, options = directories.with_files(typed, arguments.values, tree)
         use_case = UseCase(
             directory=directory,
             name=name,
@@ -94,10 +95,10 @@ def opened(arguments: declare.Arguments, verb: str, *, all_by: str = "") -> Iter
         )
         state.tell_pending(directory)
         try:
-            directories.tell_replaced(Tree(directory), use_case.values, options)
+            directories.tell_replaced(tree, use_case.values, options)
             yield use_case
         except PackyardError as error:
-            placed = error.mapped(partial(option_setters.elsewhere, Tree(directory))).mapped(directories.placed)
+            placed = error.mapped(partial(option_setters.elsewhere, tree)).mapped(directories.placed)
             for folder, shown in names:
                 placed = placed.mapped(partial(Problem.renamed, folder=folder, name=shown))
             raise placed from error
