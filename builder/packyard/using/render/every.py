@@ -34,20 +34,21 @@ def find(directory: Path) -> list[str]:
     return sorted(os.path.relpath(use_case, directory) for use_case in tops)
 
 
-def render_all(directory: Path, *, path: str, command: str = "") -> dict[str, bytes]:
+def render_all(tree: Tree, *, path: str, command: str = "") -> dict[str, bytes]:
     """Render every use case below a directory, as `render` does; all problems of all of them are raised together."""
-    use_cases = find(directory)
+    top = tree.root_dir
+    use_cases = find(top)
     try:
-        rendered = every(lambda use_case: render(directory / use_case, path=path, command=command), use_cases)
+        rendered = every(lambda use_case: render(tree.at(top / use_case), path=path, command=command), use_cases)
     except InputError as error:
-        hint = f"to do without some, name one use case alone, such as {address.typed(directory / use_cases[0])}"
+        hint = f"to do without some, name one use case alone, such as {address.typed(top / use_cases[0])}"
         lost = [Problem("nothing was written", hint=hint)] if len(use_cases) > 1 else []
         raise type(error)(*error.problems, *lost) from error
     return dict(zip(use_cases, rendered, strict=True))
 
 
 @contextmanager
-def with_values(directory: Path, values: Values, command: str = "", *, enabling: Sequence[str] = ()) -> Iterator[Path]:
+def with_values(tree: Tree, values: Values, command: str = "", *, enabling: Sequence[str] = ()) -> Iterator[Tree]:
     """Yield a copy of a directory in which values are set; an error names the files of the directory itself.
 
     Without values, and options for ``enabling``, it is the directory. A value is set in every use case below that has
@@ -55,15 +56,16 @@ def with_values(directory: Path, values: Values, command: str = "", *, enabling:
     hints of errors.
     """
     if not values and not enabling:
-        yield directory
+        yield tree
         return
+    directory = tree.root_dir
     refuse(delivery.lost([directory], KRMFILE))
     package = paths.package_of(directory)
     tops = sorted({package, *_elsewhere(directory, package)})  # each before what is in it
     root = os.path.commonpath(tops)
     with tempfile.TemporaryDirectory(prefix="packyard-") as folder:
         copied = Path(os.path.realpath(folder), "package")
-        copy = copied / os.path.relpath(os.path.realpath(directory), root)
+        copy = Tree(copied / os.path.relpath(os.path.realpath(directory), root))
         try:
             _check_size(tops, package)
             for top in tops:
@@ -75,10 +77,10 @@ def with_values(directory: Path, values: Values, command: str = "", *, enabling:
         except OSError as error:
             raise UnavailableError(Problem(f"cannot be copied: {error}", file=str(directory))) from error
         try:
-            set_values(copy, values, options=enabling, recursive=True, command=command)
+            set_values(copy.root_dir, values, options=enabling, recursive=True, command=command, opened=copy)
             yield copy
         except PackyardError as error:
-            names = (str(copy), str(directory)), (str(copied), paths.seen(directory, root))
+            names = (str(copy.root_dir), str(directory)), (str(copied), paths.seen(directory, root))
             raise error.mapped(lambda problem: problem.renamed(*names[0]).renamed(*names[1])) from error
 
 
