@@ -17,8 +17,9 @@ from packyard.using.options.options import Options, find
 from packyard.using.setters import packages
 from packyard.using.setters.definition import Setter
 from packyard.using.setters.krmfile import KRMFILE, Krmfile
-from packyard.using.setters.listing import ListedSetter, choices, list_setters, tagged
+from packyard.using.setters.listing import ListedSetter, list_setters, tagged
 from packyard.using.setters.packages import PackageFiles, all_below, find_packages, read_krmfile, read_package
+from packyard.using.setters.patterns import choices
 from packyard.using.setters.plan import Given
 
 _FEW = 2  # setters that a name may mean
@@ -109,19 +110,18 @@ def elsewhere(use_case: Tree, problem: Problem) -> Problem:
     """
     from packyard.core.bundle import address, delivery  # for errors
 
-    name, directory = problem.missing, use_case.root_dir
+    name, directory, known = problem.missing, use_case.root_dir, None
     if not name:
         return problem
-    known, is_guessed = None, problem.hint.startswith("did")
     if having := disabled(use_case, name):
         message = f"{name} is a parameter of {listed(having)}, which {directory} has not enabled"
         hint = f"packyard enable {address.typed(directory)} {having[0].name}"
         known = having[0].setters[name].problem(message, hint)
     elif replacement := delivery.replacement(directory, name):
         known = replacement
-    elif not is_guessed and (place := _others(directory, name)):
+    elif not problem.is_guess and (place := _others(directory, name)):
         known = problem._replace(hint=f"{place} has it")
-    elif meant := _described(use_case, name, 1 if is_guessed else _FEW):
+    elif meant := _described(use_case, name, 1 if problem.is_guess else _FEW):
         known = problem._replace(hint=f"did you mean {meant}?")
     is_placed = known and not problem.line and known.file
     return known._replace(file=problem.file, line=problem.line) if known and not is_placed else known or problem
