@@ -16,7 +16,8 @@ from packyard.core.errors import PackyardError, Problem, suggest
 from packyard.core.errors import shown as in_quotes
 from packyard.core.files import regular
 from packyard.core.files.tree import Tree
-from packyard.core.kubernetes.lenient import Object, kind_of, name_of
+from packyard.core.kubernetes.kinds import kind_of
+from packyard.core.kubernetes.lenient import Object, name_of
 from packyard.core.yaml.node import Source
 from packyard.using.kustomize import objects
 from packyard.using.options.switch import switch

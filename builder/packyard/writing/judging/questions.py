@@ -23,7 +23,8 @@ from packyard.core.bundle.bundle import Bundle
 from packyard.core.errors import InputError, PackyardError, Problem, UnavailableError
 from packyard.core.files.tree import Tree
 from packyard.core.kubernetes import schemas
-from packyard.core.kubernetes.lenient import kind_of, name_of
+from packyard.core.kubernetes.kinds import kind_of
+from packyard.core.kubernetes.lenient import name_of
 from packyard.core.yaml.node import Source
 from packyard.using.kustomize import builtin, objects
 from packyard.using.options.switch import states, switch
