@@ -16,7 +16,7 @@ from packyard.using.options.folder import description, has_options
 from packyard.using.options.options import Options, find
 from packyard.using.setters import packages
 from packyard.using.setters.definition import Setter
-from packyard.using.setters.krmfile import KRMFILE, Krmfile
+from packyard.using.setters.krmfile import EMPTY, KRMFILE, Krmfile
 from packyard.using.setters.listing import ListedSetter, list_setters, tagged
 from packyard.using.setters.packages import PackageFiles, all_below, find_packages, read_krmfile, read_package
 from packyard.using.setters.patterns import choices
@@ -40,14 +40,14 @@ class Beside(NamedTuple):
 class OptionSetters(NamedTuple):
     """One option of a package.
 
-    ``files`` are the Krmfile of all options and the option's own resource files; ``krmfile`` is that Krmfile parsed,
-    None where there is none; ``listed`` are the setters that reach a field in the files.
+    ``files`` are the Krmfile of all options, which may be `EMPTY`, and the option's own resource files; ``krmfile`` is
+    that Krmfile parsed; ``listed`` are the setters that reach a field in the files.
     """
 
     name: str
     description: str
     files: PackageFiles
-    krmfile: Krmfile | None
+    krmfile: Krmfile
     listed: Sequence[ListedSetter]
     is_enabled: bool
 
@@ -188,11 +188,11 @@ def idle(use_case: Tree, values: Mapping[str, Sequence[str]], options: Collectio
 
 def _read(options: Options, on: Collection[str]) -> Iterator[OptionSetters]:
     tree = options.folder
-    shared = read_package(tree, "") if tree.has_file(KRMFILE) else PackageFiles(b"", {}, tree.prefix)
-    krmfile = read_krmfile(shared) if shared.krmfile else None
+    shared = read_package(tree, "") if tree.has_file(KRMFILE) else PackageFiles(EMPTY, {}, tree.prefix)
+    krmfile = read_krmfile(shared)
     for name in options.names():
         resources = {path: data for path, data in shared.resources.items() if path.startswith(f"{name}/")}
         files = shared._replace(resources=resources)
-        listed = [row for row in list_setters(files, krmfile.definitions) if row.field_count] if krmfile else []
+        listed = [row for row in list_setters(files, krmfile.definitions) if row.field_count]
         text = description(tree.read(options.option_file(name)))
         yield OptionSetters(name, text, files, krmfile, listed, is_enabled=name in on)

@@ -36,12 +36,11 @@ def find(directory: Path) -> list[str]:
 
 def render_all(tree: Tree, *, path: str, command: str = "") -> dict[str, bytes]:
     """Render every use case below a directory, as `render` does; all problems of all of them are raised together."""
-    top = tree.root_dir
-    use_cases = find(top)
+    use_cases = find(tree.root_dir)
     try:
-        rendered = every(lambda use_case: render(tree.at(top / use_case), path=path, command=command), use_cases)
+        rendered = every(lambda case: render(tree.at(tree.root_dir / case), path=path, command=command), use_cases)
     except InputError as error:
-        hint = f"to do without some, name one use case alone, such as {address.typed(top / use_cases[0])}"
+        hint = f"to do without some, name one use case alone, such as {address.typed(tree.root_dir / use_cases[0])}"
         lost = [Problem("nothing was written", hint=hint)] if len(use_cases) > 1 else []
         raise type(error)(*error.problems, *lost) from error
     return dict(zip(use_cases, rendered, strict=True))
@@ -61,7 +60,7 @@ def with_values(tree: Tree, values: Values, command: str = "", *, enabling: Sequ
     directory = tree.root_dir
     refuse(delivery.lost([directory], KRMFILE))
     package = paths.package_of(directory)
-    tops = sorted({package, *_elsewhere(directory, package)})  # each before what is in it
+    tops = sorted({package, *_elsewhere(tree, package)})  # each before what is in it
     root = os.path.commonpath(tops)
     with tempfile.TemporaryDirectory(prefix="packyard-") as folder:
         copied = Path(os.path.realpath(folder), "package")
@@ -84,13 +83,13 @@ def with_values(tree: Tree, values: Values, command: str = "", *, enabling: Sequ
             raise error.mapped(lambda problem: problem.renamed(*names[0]).renamed(*names[1])) from error
 
 
-def _elsewhere(directory: Path, package: str) -> Iterator[str]:
+def _elsewhere(tree: Tree, package: str) -> Iterator[str]:
     """Yield the real folders that use cases below a directory are built from, where these are not in its package."""
     if os.path.lexists(f"{package}/{paths.MANIFEST}"):
         return  # which has all that it is built from
-    for use_case in use_cases(directory):
+    for use_case in use_cases(tree.root_dir):
         with suppress(PackyardError):  # the build says so
-            for folder in directories.folders(Tree(Path(use_case))):
+            for folder in directories.folders(tree.at(use_case)):
                 if not paths.is_inside(real := os.path.realpath(folder.root_dir), package):
                     yield real
 

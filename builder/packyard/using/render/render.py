@@ -68,8 +68,7 @@ class Inputs:
         for krmfile in self.krmfiles:
             problems += [*krmfile.misnamed(), *rule.find_broken(krmfile.root, krmfile.definitions.setters)]
         for option in self.options:
-            if option.krmfile:
-                problems += rule.find_broken(option.krmfile.root, option.krmfile.definitions.setters, option.setters)
+            problems += rule.find_broken(option.krmfile.root, option.krmfile.definitions.setters, option.setters)
         refuse(problems)
 
     @property
