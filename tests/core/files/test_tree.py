@@ -86,12 +86,7 @@ def test_links_may_lead_to_other_files_of_the_bundle_that_a_folder_is_of(tmp_pat
 def test_names_that_are_no_text_are_set_and_taken_back(tmp_path: Path) -> None:
     root = make_package(tmp_path / "top" / os.fsdecode(b"\xff"))
     log = StepLog(tmp_path / "steps", "set")
-    set_values(
-        tmp_path / "top",
-        {"V": ["b"]},
-        recursive=True,
-        log=log,
-    )
+    set_values(tmp_path / "top", {"V": ["b"]}, recursive=True, log=log)
     assert field_values(root) == {"b"}
     history = undo.History(log, Tree(tmp_path), [tmp_path / "top"], lambda _path, _then, _now, back: back)
     history.take_back(next(history.shown()))
