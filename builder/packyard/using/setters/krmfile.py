@@ -23,7 +23,7 @@ from packyard.core.yaml.node import Collection, Entry, MappingNode, Node, Scalar
 from packyard.core.yaml.proof import apply_to_file
 from packyard.core.yaml.span import aliased
 from packyard.core.yaml.splice import change
-from packyard.core.yaml.values import is_null, to_value
+from packyard.core.yaml.values import flag, is_null, to_value
 from packyard.using.setters.comment import SETTER_PREFIX, SUBSTITUTION_PREFIX, parse_ref
 from packyard.using.setters.definition import Definitions, Setter, Substitution
 
@@ -161,8 +161,8 @@ def _parse_setter(name: str, definition: MappingNode, body: MappingNode, entry: 
         values=texts if isinstance(listed, SequenceNode) else None,
         type=definition.text("type"),
         description=(definition if definition.get("description") else body).text("description"),
-        required=body.text("required") == "true",
-        is_set=body.text("isSet") == "true",
+        required=flag(body.get("required")) or False,
+        is_set=flag(body.get("isSet")) or False,
         set_by=body.text("setBy"),
         default=definition.text("default") if definition.get("default") else None,
         example=definition.text("example") if definition.get("example") else None,
