@@ -13,7 +13,7 @@ from real import Kustomize
 from using.kustomize.both import roots
 
 KRMFILE = tiny.text("render/Krmfile")
-SET = KRMFILE.replace('value: "", required', 'value: "x", isSet: true, required')
+SET = KRMFILE.replace("null", '""').replace('value: "", required', 'value: "x", isSet: true, required')
 OBJECT = "apiVersion: v1\nkind: X\nmetadata: {name: x}\nspec: {a: 012}\n"
 
 
