@@ -16,7 +16,7 @@ from packyard.core.bundle.bundle import Bundle
 from packyard.core.bundle.lock import Pin
 from packyard.core.bundle.receipt import CARRIED
 from packyard.core.bundle.reference import Reference
-from packyard.core.errors import InputError, IntegrityError, Problem, on_one_line, suggest
+from packyard.core.errors import InputError, IntegrityError, Problem, absent, on_one_line
 from packyard.core.files import home, regular
 from packyard.core.work.cache import Cache
 from packyard.sharing import stores
@@ -49,8 +49,8 @@ def carried(package: Reference, pin: Pin | None = None) -> Bundle:
 
     here = workspace.built_in()
     if package.name not in (names := here.package_names()):
-        hint = suggest(package.name, names) or "packyard list shows what it has"
-        raise InputError(Problem(f"packyard carries no package {package.name!r}", hint=hint, missing=package.name))
+        message = f"packyard carries no package {package.name!r}"
+        raise InputError(absent(message, package.name, names, "packyard list shows what it has"))
     if not package.admits(__version__):
         hint = "name a channel that has it: --from CHANNEL"
         if pin:

@@ -34,7 +34,7 @@ class UseCase:
     ``name``, ``words`` and ``flags`` are what was typed, for a command to go on with.
     """
 
-    directory: Path
+    tree: Tree
     name: str
     words: Sequence[str]
     flags: Sequence[str]
@@ -85,7 +85,7 @@ def opened(arguments: declare.Arguments, verb: str, *, all_by: str = "") -> Iter
         tree = Tree(directory)
         values, options = directories.with_files(typed, arguments.values, tree)
         use_case = UseCase(
-            directory=directory,
+            tree=tree,
             name=name,
             words=words,
             flags=_flags(arguments),

@@ -11,6 +11,7 @@ from faults import Faulty, forked, recover
 from packyard.core.errors import InputError, UnavailableError
 from packyard.core.files import undo
 from packyard.core.files.steps import StepLog
+from packyard.core.files.tree import Tree
 from packyard.using.setting import set_values
 from reading import files
 
@@ -25,8 +26,9 @@ def replaced(_path: str, _then: bytes | None, _now: bytes | None, back: bytes | 
 
 def undone(log: StepLog, root: Path) -> str:
     """Undo a step, and return its title."""
-    step = undo.last(log, root, merge=replaced)
-    undo.take_back(log, step, merge=replaced)
+    history = undo.History(log, Tree(root), [root], replaced)
+    step = next(history.shown(), None) or history.hindered()
+    history.take_back(step)
     return step.title
 
 

@@ -12,7 +12,6 @@ from typing import TypeVar
 from packyard.cli import declare, output, packages, progress
 from packyard.cli.packages import UseCase
 from packyard.core.errors import InputError, Problem, UnavailableError
-from packyard.core.files.tree import Tree
 from packyard.core.kubernetes import plain_secrets
 from packyard.running.runs import kubectl, status
 from packyard.running.runs import record as records
@@ -63,10 +62,10 @@ def find_for(arguments: declare.Arguments, verb: str, *, is_named: bool = False)
     typed = [f"--{name}={value}" for name in _FLAGS if (value := getattr(arguments, name))]
     with packages.opened(arguments, verb) as use_case:
         name = _new_name(use_case) if is_named else {}
-        for difference in earlier.differing(Tree(use_case.directory), use_case.values):
+        for difference in earlier.differing(use_case.tree, use_case.values):
             output.warning(difference)
         rendered = Rendered.of(
-            use_case.directory,
+            use_case.tree,
             {**use_case.values, **name},
             path=os.environ.get("PATH", ""),
             command=use_case.command(verb, *typed),
@@ -83,7 +82,7 @@ def find_for(arguments: declare.Arguments, verb: str, *, is_named: bool = False)
 
 def _new_name(use_case: UseCase) -> dict[str, tuple[str]]:
     """Return a name for this run alone, where its objects can have one and the user has not set one."""
-    setters = own_setters(Tree(use_case.directory))
+    setters = own_setters(use_case.tree)
     is_open = runs.SETTER in setters and not setters[runs.SETTER].is_set and runs.SETTER not in use_case.values
     return {runs.SETTER: (runs.new_word(),)} if is_open else {}
 

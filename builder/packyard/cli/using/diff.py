@@ -123,7 +123,7 @@ def _rendered(arguments: declare.Arguments) -> int:
     for word in (arguments.old, arguments.new):
         with packages.opened(declare.Arguments(**vars(arguments), words=[word], locked=False), "diff") as use_case:
             typed = use_case.command("render")
-            with every.with_values(use_case.directory, use_case.values, typed, enabling=use_case.options) as source:
+            with every.with_values(use_case.tree, use_case.values, typed, enabling=use_case.options) as source:
                 both.append(render(source, path=os.environ.get("PATH", ""), command=typed))
     unified_diff.texts({"manifests.yaml": (both[0], both[1])})
     output.note("what the values render to differs" if both[0] != both[1] else "no difference")

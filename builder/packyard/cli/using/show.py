@@ -134,7 +134,7 @@ def _own(fetched: Fetched, cases: Sequence[BundledUseCase]) -> Row:
 def built(directory: Path) -> Sequence[Object]:
     """Return the objects of a use case; none of one that packyard's own build does not follow."""
     try:
-        return objects.parse(Source(str(directory), builtin.build(directory).decode()))
+        return objects.parse(Source(str(directory), builtin.build(Tree(directory)).decode()))
     except InputError:
         return ()
 

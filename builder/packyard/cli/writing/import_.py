@@ -86,7 +86,7 @@ def _with_faults(here: Workspace, imported: Imported) -> Imported:
 def _build(folder: Path) -> bytes:
     """Build a folder as packyard does, or where it cannot as kustomize does."""
     try:
-        return builtin.build(folder)
+        return builtin.build(Tree(folder))
     except BeyondError:
         program = programs.find(os.environ.get("PATH", os.defpath))
         if program is None:

@@ -99,6 +99,11 @@ def is_null(node: Node | None) -> bool:
     return isinstance(node, Scalar) and (type_of(node) == "null" or node.tag == "tag:yaml.org,2002:null")
 
 
+def flag(node: Node | None) -> bool | None:
+    """Return what stands there as true or false, ``True`` and ``TRUE`` too; None for anything else."""
+    return BOOLEANS.get(node.text()) if node else None
+
+
 def listed(mapping: MappingNode, key: str) -> SequenceNode | None:
     """Return the list under a key, or None where that is missing or null; anything else is refused."""
     node = mapping.get(key)

@@ -23,13 +23,12 @@ def differing(here: Tree, values: Mapping[str, Sequence[str]]) -> Iterator[str]:
     """
     directory = here.root_dir
     try:
-        package = delivery.package_of(directory)
+        root, manifest = delivery.package_of(directory) or ("", None)
     except IntegrityError:  # which others say
         return
-    path = os.path.relpath(os.path.realpath(directory), package[0]) if package else ""
-    if package is None or path not in package[1].use_cases:
+    path = os.path.relpath(os.path.realpath(directory), root)
+    if manifest is None or path not in manifest.use_cases:
         return
-    root, manifest = package
     use_case, setters, top = manifest.use_cases[path], own_setters(here), paths.seen(directory, root)
     for earlier in use_case.after:
         theirs = own_setters(Tree(Path(top, earlier)))

@@ -151,7 +151,8 @@ def replaced(use_case: Tree, names: Iterable[str], enabling: Sequence[str]) -> I
             by_option["".join(chosen)] = bound(sources, here.switched(chosen, here.enabled))
     for name in filter(definitions.setters.__contains__, names):
         fields = {item.name for item in definitions.substitutions.values() if name in definitions.setters_of(item)}
-        if option := next((option for option, known in by_option.items() if known.isdisjoint({name, *fields})), ""):
+        replacing = (option for option, known in by_option.items() if known.isdisjoint({name, *fields}))
+        if option := next(replacing, ""):
             yield name, option
 
 

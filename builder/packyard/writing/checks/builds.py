@@ -22,6 +22,7 @@ from packyard.core.yaml.document import items, mappings
 from packyard.core.yaml.fields import Fields
 from packyard.core.yaml.node import Collection, Document, MappingNode, Scalar, SequenceNode
 from packyard.core.yaml.span import embedded
+from packyard.core.yaml.values import flag
 from packyard.using.kustomize import selector
 from packyard.using.kustomize.accumulate import SourceObject, accumulate
 from packyard.using.kustomize.part import Part, Patch
@@ -240,7 +241,7 @@ def _labels(root: MappingNode) -> Iterator[tuple[MappingNode, bool]]:
         yield common, True
     for entry in mappings(root.get("labels")):
         if pairs := entry.mapping("pairs"):
-            yield pairs, entry.text("includeSelectors") == "true"
+            yield pairs, flag(entry.get("includeSelectors")) or False
 
 
 def _label(item: SourceObject, labels: MappingNode, *, is_selected: bool) -> None:
