@@ -74,7 +74,7 @@ class Krmfile:
     def misnamed(self) -> Iterator[Problem]:
         """Yield the setters that have another name inside than their keys: a comment finds one, a set the other."""
         for name, _, body, _ in _bodies(self._definitions, SETTER_PREFIX, "setter"):
-            if (inner := _text(body.get("name"))) not in ("", name):
+            if (inner := body.text("name")) not in ("", name):
                 yield body.problem(f"the definition of {name} is named {inner!r} inside", "write the same name in both")
 
     def recorded(self, data: bytes, setters: Iterable[Setter], descriptions: Mapping[str, str]) -> bytes | None:
@@ -152,33 +152,27 @@ def _bodies(
 
 def _parse_setter(name: str, definition: MappingNode, body: MappingNode, entry: Entry) -> Setter:
     enum, listed = body.mapping("enumValues"), body.get("listValues")
-    default, example = definition.get("default"), definition.get("example")
     texts = tuple(item.value for item in scalars(listed) if not is_null(item))  # null is none, as in kustomize
     schema = {member.name: to_value(member.value) for member in definition.entries if not member.name.startswith("x-")}
     return Setter(
         name=name,
-        value=_text(body.get("value")),
+        value=body.text("value"),
         values=texts if isinstance(listed, SequenceNode) else None,
-        type=_text(definition.get("type")),
-        description=_text(definition.get("description") or body.get("description")),
+        type=definition.text("type"),
+        description=definition.text("description") or body.text("description"),
         required=flag(body.get("required")) or False,
         is_set=flag(body.get("isSet")) or False,
-        set_by=_text(body.get("setBy")),
-        default=_text(default) if default else None,
-        example=_text(example) if example else None,
-        enum_values={member.name: _text(member.value) for member in enum.entries} if enum else {},
+        set_by=body.text("setBy"),
+        default=definition.text("default") if definition.get("default") else None,
+        example=definition.text("example") if definition.get("example") else None,
+        enum_values={member.name: member.value.text() for member in enum.entries} if enum else {},
         schema=schema,
         file=entry.key.source.name,
         line=entry.key.source.locate(entry.start)[0],
     )
 
 
-def _text(node: Node | None) -> str:
-    """Return the text of a scalar; null is an empty one, as in kustomize."""
-    return "" if node is None or is_null(node) else node.text()
-
-
 def _parse_substitution(name: str, body: MappingNode, entry: Entry) -> Substitution:
     markers = tuple((item.text("marker"), parse_ref(item.text("ref"))) for item in mappings(body.get("values")))
     line = entry.key.source.locate(entry.start)[0]
-    return Substitution(name, _text(body.get("pattern")), markers, entry.key.source.name, line)
+    return Substitution(name, body.text("pattern"), markers, entry.key.source.name, line)
