@@ -28,7 +28,7 @@ from packyard.sharing.stores.store import Store
 from packyard.sharing.trust import provenance
 from packyard.sharing.trust.keys import Trust
 
-Tell = Callable[[str], None]
+Tell = Callable[..., None]
 #: What is said of a bundle, and of what was done for it.
 DONE = "name, version, tar, digest, size, model, useCases, needs, description, yanked, key, status"
 BUNDLES = Rows("package", DONE, columns="BUNDLE=key, STATUS")
@@ -99,7 +99,7 @@ def offer(
     tell(f"{fetched.entry} from {store.address} ({source.origin}), {fetched.why}{kept}")
     if fetched.entry.yanked:
         output.warning(f"{fetched.entry} is yanked: {on_one_line(fetched.entry.yanked)}")
-    tell_signed(fetched, tell)
+    tell(*signers(fetched))
     return fetched
 
 
@@ -122,10 +122,9 @@ def beside(file: Path, end: str) -> bytes | None:
     return regular.read(named) if named.exists() else None
 
 
-def tell_signed(fetched: Fetched | None, tell: Tell = output.note) -> None:
-    """Say who signed what was fetched, as far as the user can tell."""
-    for text in fetched.proof.signed if fetched and fetched.proof else ():
-        tell(text)
+def signers(fetched: Fetched | None) -> Sequence[str]:
+    """Return lines that say who signed what was fetched, as far as the user can tell."""
+    return fetched.proof.signed if fetched and fetched.proof else ()
 
 
 def open_channel(address: str) -> Store:

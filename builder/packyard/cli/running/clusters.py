@@ -23,8 +23,6 @@ from packyard.using.options import earlier
 from packyard.using.setters.packages import own_setters
 
 T = TypeVar("T")
-#: The exit code of a verb that watches until somebody interrupts it; `main` gives it to all that is interrupted.
-INTERRUPTED = 130
 #: Seconds until a server that does not answer is asked again.
 PAUSES = (1, 2, 4, 8, 8, 8)
 PAUSE = 1.0  # seconds between two looks
@@ -42,17 +40,6 @@ def add_arguments(parser: declare.Parser, *, is_of_run: bool = False) -> None:
     parser.value("-n --namespace NAME", text, default="")
     for flag in ("--context", "--kubeconfig"):
         parser.add_argument(flag, default="", help=argparse.SUPPRESS)
-
-
-def add_timeout(parser: declare.Parser, text: str, default: str) -> None:
-    """Declare ``--timeout``; `seconds` reads it."""
-    parser.add_argument("--timeout", metavar="TIME", type=duration, help=f"{text} (default: {default})")
-    parser.set_defaults(patience=default)
-
-
-def seconds(arguments: declare.Arguments) -> float:
-    """Return how long the arguments say to wait."""
-    return duration(arguments.patience) if arguments.timeout is None else float(arguments.timeout)
 
 
 def add_pods(parser: declare.Parser) -> None:
@@ -150,7 +137,7 @@ def running(client: Kubectl, arguments: declare.Arguments, container: str = "") 
     raise InputError(Problem(f"no such pod of run {now.run} runs; {why.rstrip(': ')}", hint=hint))
 
 
-def duration(word: str) -> float:
+def duration(word: str) -> int:
     """Read ``90``, ``90s``, ``15m``, ``2h`` or ``7d`` as seconds."""
     number, unit = (word[:-1], word[-1:]) if word[-1:] in _UNITS else (word, "s")
     if not number.isdecimal() or len(number) > 6:

@@ -18,7 +18,7 @@ from packyard.cli import declare, output, state
 from packyard.cli import directory as directories
 from packyard.cli.rows import Rows
 from packyard.core.bundle import address, manifest
-from packyard.core.errors import ConflictError, InputError, PackyardError, Problem
+from packyard.core.errors import ConflictError, InputError, PackyardError, Problem, UsageError
 from packyard.core.files import home, undo
 from packyard.core.files.steps import Step
 from packyard.core.files.tree import Tree
@@ -40,6 +40,8 @@ def add_arguments(parser: declare.Parser) -> None:
 
 def run(arguments: declare.Arguments) -> None:
     """Undo a change, and say which it was."""
+    if "".join(arguments.words[:1]).lstrip("-").isdecimal():
+        raise UsageError("packyard undo: one change at a time; type packyard undo, and again for the one before")
     directory = directories.only(arguments.words, "undo")
     if arguments.list:
         declare.alone(arguments, "undo", "beside --list", "redo", "yes")

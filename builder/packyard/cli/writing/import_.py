@@ -51,8 +51,7 @@ def run(arguments: declare.Arguments) -> None:
         tree.write(files)
     row = (imported.name, imported.use_cases, list(files), imported.notes)
     if ROWS.show([row], arguments.output):
-        for path in files:
-            output.line(path)
+        output.line(*files)
         for each in imported.notes:
             if each.todo == _CARRIED:
                 places = (":".join(case.split(":", 2)[:2]) for case in each.cases)

@@ -13,7 +13,7 @@ from packyard.core.errors import Problem
 from packyard.core.files import paths
 from packyard.core.files.tree import Tree
 from packyard.using.options.folder import description, has_options
-from packyard.using.options.options import Options, find
+from packyard.using.options.options import Options, find, names
 from packyard.using.setters import packages
 from packyard.using.setters.definition import Setter
 from packyard.using.setters.krmfile import EMPTY, KRMFILE, Krmfile
@@ -119,6 +119,8 @@ def elsewhere(use_case: Tree, problem: Problem) -> Problem:
         known = having[0].setters[name].problem(message, hint)
     elif replacement := delivery.replacement(directory, name):
         known = replacement
+    elif name in names(directory):
+        known = problem._replace(hint=f"{name} is an option: packyard enable {address.typed(directory)} {name}")
     elif not problem.is_guess and (place := _others(directory, name)):
         known = problem._replace(hint=f"{place} has it")
     elif meant := _described(use_case, name, 1 if problem.is_guess else _FEW):
