@@ -206,8 +206,8 @@ class Entry(Child):
 
     @property
     def text(self) -> str:
-        """The value as text; an empty text for a value that is a mapping, a list or an alias."""
-        return self.value.value if isinstance(self.value, Scalar) else ""
+        """The value as text; an empty text for a value that is null, a mapping, a list or an alias."""
+        return self.value.text()
 
 
 class Item(Child):
