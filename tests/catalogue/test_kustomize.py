@@ -11,6 +11,7 @@ import yaml
 
 import real
 from catalogue.usecases import USE_CASES, Object, each_package, sampled_options, shipped
+from packyard.core.files.tree import Tree
 from packyard.using.kustomize.builtin import build
 from packyard.writing.source.package import Package
 from tiny import write
@@ -40,5 +41,5 @@ def test_kustomize_builds_what_packyard_builds(package: Package, tmp_path: Path)
     write(tmp_path / "kustomization.yaml", yaml.safe_dump({"resources": folders}))
     command = [real.own_program("kubectl"), "kustomize", tmp_path]
     built = subprocess.run(command, capture_output=True, text=True, check=True).stdout
-    own = "---\n".join(build(tmp_path / folder).decode() for folder in folders)
+    own = "---\n".join(build(Tree(tmp_path / folder)).decode() for folder in folders)
     assert objects(own) == objects(built)

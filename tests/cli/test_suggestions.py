@@ -139,14 +139,20 @@ def test_without_a_home_folder_what_reads_works_and_what_writes_says_what_is_mis
 
 #: What is mistyped, and what is said of it.
 SAID = """\
-login ghcr.io                   a registry is asked as ~/.docker/config.json says; type docker login HOST
+registry login ghcr.io          no verb 'registry login'; type docker login ghcr.io, as packyard reads ~/.docker/config
 get p --version 1.0.0           unknown flag '--version' (type NAME@VERSION without a flag)
-get p --untardir x              unknown flag '--untardir' (did you mean '--to'?)
 get p --repo=https://h          unknown flag '--repo' (did you mean '--from'?)
+get llm-serving llm-finetune    one package at a time; type packyard get llm-serving, then packyard get llm-finetune
+deploy . -namespace ml          unknown flag '-namespace' (did you mean '--namespace'?)
+deploy x --dry-run=client -v    there is no flag '--dry-run=client'; type packyard deploy x --dry-run -v
+enable -queue                   there is no flag '-queue'; type packyard enable queue
+exec run ls                     unexpected argument 'ls'; type packyard exec [flags] RUN [-- COMMAND ...]
+publish 1.0 --to ch             --version is missing; type packyard publish --version 1.0 --to ch
+undo 2                          undo: one change at a time; type packyard undo, and again for the one before
+set multi-node/A=a/b            DIR and NAME=VALUE are two words; type multi-node A=a/b
+set multi-node packyard.json    'packyard.json' is a file; to set the values that it has, type -f packyard.json
 render . --set A=1              unknown flag '--set' (type NAME=VALUE without a flag)
-set . --set A=1                 unknown flag '--set' (type NAME=VALUE without a flag)
 set . A=1 --recursive           unknown flag '--recursive' (did you mean '-R'?)
-upgrade . --version 1.0.0       unknown flag '--version' (type VERSION without a flag)
 upgrade . --to 1.0.0            unknown flag '--to' (type VERSION without a flag)
 set . --RUN_NAME=x              unknown flag '--RUN_NAME' (to set a value, type RUN_NAME=VALUE;
 set multi-node WORKERS = 3      there are blanks around =; type WORKERS=3
@@ -154,8 +160,7 @@ set multi-node A=a WORKERS =3   type A=a WORKERS=3
 set WORKERS=3 multi-node        DIR goes first; type packyard set multi-node WORKERS=3
 set --dryrun                    set: unknown flag '--dryrun' (did you mean '--dry-run'?); packyard set --help lists the
 upgrade . --force               unknown flag '--force' (type --conflicts theirs)
-set . A=1 --force               set: unknown flag '--force' (before values that begin with -, type --); packyard set
-set --nonsense                  set: unknown flag '--nonsense' (to set a value, type NONSENSE=VALUE); packyard set
+set . A=1 --force               unknown flag '--force' (it takes --keep, --recurse-subpackages, --dry-run, --values,
 set -x                          set: unknown flag '-x' (it takes --keep, --recurse-subpackages, --dry-run,
 set --dry-run=yes               --dry-run is on or off: type --dry-run or --dry-run=false, not --dry-run=yes; packyard
 set ARGS --lr=1                 '--lr' (to set a value, type LR=VALUE; before values that begin with -, type --);
@@ -165,12 +170,13 @@ render --locked                 name a package and its use case, NAME/USECASE
 render A=1 --from channel       name a package and its use case, NAME/USECASE
 setters multi-node WORKERS      after DIR; type packyard explain multi-node WORKERS
 list --all                      unknown flag '--all' (it takes --from); type packyard list --help
-list -o jsn                     -o/--output takes text or json, not 'jsn' (did you mean 'json'?)
 disable multi-node queue        type packyard enable multi-node queue --off
-untrust x                       type packyard keys untrust x
-delete multi-node               type packyard undeploy multi-node for a run, rm -r FOLDER for a package
-live apply multi-node           type packyard deploy multi-node
-reset multi-node                type packyard undo
+uninstall multi-node            type packyard undeploy multi-node
+delete quickstart               type packyard undeploy RUN, as packyard status lists them; rm -r quickstart removes
+edit set image foo=bar          type packyard set DIR NAME=VALUE
+unset multi-node WORKERS        type packyard set multi-node --unset WORKERS
+live destroy p/multi-node       type packyard undeploy RUN, as packyard status lists them
+reset multi-node                type packyard undo multi-node
 explain . A A                   explain: expected one NAME, found 2; packyard setters .
 """
 

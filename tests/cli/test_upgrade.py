@@ -102,7 +102,7 @@ def upgrade(*words: object) -> str:
 
 @pytest.mark.usefixtures("here")
 def test_keeps_what_was_set_enabled_and_edited_and_takes_what_is_new() -> None:
-    done("set", USE_CASE, "OLD=mine")
+    done("set", USE_CASE, "OLD=mine", "WORKERS=2")  # which is the default of 1.0, but not of 1.1
     done("enable", USE_CASE, "queue")
     tiny.replace(Path("p/run/nfs/cm.yaml"), 'three: "3"', 'three: "33"')
     Path("p/notes.txt").write_text("mine\n")
@@ -111,19 +111,31 @@ def test_keeps_what_was_set_enabled_and_edited_and_takes_what_is_new() -> None:
     assert found.stderr == (
         "not signed: nobody can tell who published it\n"
         "p upgraded from 1.0 to 1.1\n"
-        "  kept: 1 value of yours (OLD)\n"
+        "  kept: 2 values of yours (OLD, WORKERS)\n"
         "  kept: 1 enabled option of yours (queue)\n"
         "  kept: 1 edited file of yours (run/nfs/cm.yaml)\n"
         "p/run/nfs: OLD is NEW now, with your value\n"
     )
     text = Path("p/run/nfs/cm.yaml").read_text()
-    assert text == NEXT["run/nfs/cm.yaml"].replace('new: ""', 'new: "mine"').replace('three: "3"', 'three: "33"')
+    as_set = NEXT["run/nfs/cm.yaml"].replace('new: ""', 'new: "mine"').replace('"4" #', '"2" #')
+    assert text == as_set.replace('three: "3"', 'three: "33"')
     assert Path("p/run/nfs/kustomization.yaml").read_text() == (
         KUSTOMIZATION + "- job/job.yaml\ncomponents:\n- ../options/queue\n"
     )
-    assert done("setters", USE_CASE, "--set", "--output", "yaml") == "NEW: mine\n"
+    assert done("setters", USE_CASE, "--set", "--output", "yaml") == 'NEW: mine\nWORKERS: "2"\n'
     assert Path("p/notes.txt").read_text() == "mine\n"
     assert Path("p/bin/start.sh").stat().st_mode & 0o777 == 0o755
+
+
+def test_an_option_that_was_switched_off_stays_off_where_the_new_version_has_another_one(here: Path) -> None:
+    file, enabled = "run/nfs/kustomization.yaml", KUSTOMIZATION + "components:\n- ../options/queue\n"
+    shutil.rmtree("p")
+    tiny.untar(pack(here, "1.0", {**FILES, file: enabled}), here)
+    more = {file: enabled + "- ../options/spread\n", "run/options/spread/kustomization.yaml": COMPONENT}
+    pack(here, "1.1", {**FILES, **more})
+    done("enable", USE_CASE, "queue", "--off")
+    upgrade()
+    assert Path("p", file).read_text() == KUSTOMIZATION + "components:\n- ../options/spread\n"
 
 
 def test_twice_is_once_and_undo_takes_it_back(here: Path) -> None:

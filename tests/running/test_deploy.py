@@ -11,6 +11,7 @@ import pytest
 from controlplane.api import Api, Object, await_quota, wait
 from packyard.core.bundle.record import FaultError, object_of
 from packyard.core.errors import PackyardError
+from packyard.core.files.tree import Tree
 from packyard.running.runs import plan as deploying
 from packyard.running.runs import record as records
 from packyard.running.runs.kubectl import Kubectl
@@ -35,7 +36,7 @@ def test_a_run_has_its_name_on_all_objects_and_pods_and_a_record(
     untarred: Callable[[str], Path], client: Kubectl, cluster: Api, namespace: str
 ) -> None:
     directory = untarred("mnist-fp32-training-k8s") / "first-run/none"
-    made = deploy(client, Rendered.of(directory, {}, path=os.environ["PATH"]))
+    made = deploy(client, Rendered.of(Tree(directory), {}, path=os.environ["PATH"]))
     wait(partial(unfinished, cluster, namespace))
     run = "mnist-fp32-training-first-run"
     assert made.run == run
@@ -155,7 +156,7 @@ def test_objects_that_refer_to_others_of_the_run_are_applied_after_them(
 ) -> None:
     directory = untarred("mnist-fp32-training-k8s") / "multi-node-train-job/user-allocated-pvc"
     cluster.create(claim(), namespace).expect_done()
-    run = Rendered.of(directory, {"PVC_NAME": ["disk"]}, path=os.environ["PATH"])
+    run = Rendered.of(Tree(directory), {"PVC_NAME": ["disk"]}, path=os.environ["PATH"])
     plan = deploying.plan(client, run, who="ann", when=WHEN)
     assert [each.kind for each in plan.unseen] == ["TrainJob"]
     applied: list[Reference] = []

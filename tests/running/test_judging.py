@@ -5,7 +5,8 @@ from typing import Any
 
 import pytest
 
-from packyard.core.kubernetes.lenient import kind_of, name_of
+from packyard.core.kubernetes.kinds import kind_of
+from packyard.core.kubernetes.lenient import name_of
 from packyard.running.runs import status
 from packyard.running.runs.kubectl import Done
 from packyard.running.runs.status import RunStatus

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from packyard.core.kubernetes import kinds
-from packyard.core.kubernetes.lenient import kind_of
+from packyard.core.kubernetes.kinds import kind_of
 from packyard.running.runs import outcome
 
 Object = dict[str, Any]

@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 import tiny
+from packyard.core.files.tree import Tree
 from packyard.running import doctor
 from packyard.running.doctor.facts import Facts
 from packyard.running.runs.rendering import Rendered
@@ -69,8 +70,8 @@ def test_packyard_json_and_the_readme_say_it(use_case: Path) -> None:
     ]
     assert said["useCases"]["uses/one"]["requires"] == ["Kubernetes 1.31", "Secret hf-token"]
     assert "CustomResourceDefinition rayjobs.ray.io" in said["useCases"]["uses/ray"]["requires"]
-    assert [each.operator for each in Rendered.of(use_case, {}, path="").required] == ["", "", "KubeRay"]
-    assert [each.operator for each in Rendered.of(use_case.with_name("one"), {}, path="").required] == ["", ""]
+    assert [each.operator for each in Rendered.of(Tree(use_case), {}, path="").required] == ["", "", "KubeRay"]
+    assert [each.operator for each in Rendered.of(Tree(use_case.with_name("one")), {}, path="").required] == ["", ""]
     readme = (use_case.parents[1] / "README.md").read_text()
     assert "- Kubernetes 1.31 or later.\n" in readme
     assert "- [KubeRay](https://ray.example/kubernetes) 1.2 or later:\n  `helm install kuberay`\n" in readme
@@ -90,7 +91,7 @@ def test_the_doctor_judges_what_authors_require(image: str, wrong: dict[str, str
         },
         groups={"ray.io": ["v1"]},
     )
-    found = doctor.judge([job], known, Rendered.of(use_case, {}, path="").required)
+    found = doctor.judge([job], known, Rendered.of(Tree(use_case), {}, path="").required)
     about = ("Kube", "Secret", "RayJob")
     judged = {each.about: each.message for each in found if each.about.startswith(about)}
     assert {name: said for name, said in judged.items() if said} == wrong
@@ -110,7 +111,7 @@ def test_an_option_that_is_enabled_requires_what_its_krmfile_says(use_case: Path
     package = use_case.parents[1]
     assert "| Traces requests. Needs Tracer 3.1 or later |" in (package / "README.md").read_text()
     done("enable", use_case, "tracing")
-    assert [each.operator for each in Rendered.of(use_case, {}, path="").required if each.operator] == [
+    assert [each.operator for each in Rendered.of(Tree(use_case), {}, path="").required if each.operator] == [
         "KubeRay",
         "Tracer",
     ]

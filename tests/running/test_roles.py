@@ -15,8 +15,8 @@ import real
 from controlplane import people
 from controlplane.api import Api
 from packyard.core.kubernetes.groups import is_cluster_scoped, resource_of
-from packyard.core.kubernetes.kinds import group_of
-from packyard.core.kubernetes.lenient import kind_of, type_of
+from packyard.core.kubernetes.kinds import group_of, kind_of
+from packyard.core.kubernetes.lenient import type_of
 from packyard.running.runs.roles import made_of
 from running.patients import deployed, pod
 from tiny import COMMAND, environment, packyard

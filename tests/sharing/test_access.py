@@ -59,10 +59,12 @@ def changes(store: DirectoryStore, by: Publisher) -> list[Callable[[], object]]:
 
 
 def test_an_older_index_is_asked_for_once_more_and_then_told_with_both_numbers(
-    store: DirectoryStore, memory: Memory
+    store: DirectoryStore, memory: Memory, tmp_path: Path
 ) -> None:
+    access.read(store, TRUSTED, memory)
     old, records = store.get(INDEX), {key: store.get(key) for key in access.read(store).files_below()}
-    publish(store, [bundle("bert", "1.1")], by=BY)
+    publisher = replace(BY, memory=Memory(file=tmp_path / "publisher.json"))
+    publish(store, [bundle("bert", "1.1")], by=publisher)
     new, asked = store.get(INDEX), list[str]()
     access.read(store, TRUSTED, memory)
 
@@ -78,8 +80,9 @@ def test_an_older_index_is_asked_for_once_more_and_then_told_with_both_numbers(
     assert access.read(Edges(store.root_dir), TRUSTED, memory).number == 3
     lagging = 1000
     says = r"shows an older index than before: number 2, after number 3 \(a cache may be .* packyard keys untrust"
-    with pytest.raises(OlderError, match=says):
-        access.read(Edges(store.root_dir), TRUSTED, memory)
+    for remembered in (memory, publisher.memory):
+        with pytest.raises(OlderError, match=says):
+            access.read(Edges(store.root_dir), TRUSTED, remembered)
     warned: list[str] = []
     how = Fetching(trusted=TRUSTED, memory=memory, warn=warned.append)
     fetched = fetching.fetch(Edges(store.root_dir), Reference.parse("bert@1.1"), how)

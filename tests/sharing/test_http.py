@@ -172,11 +172,16 @@ def with_user(server: Server, text: str) -> str:
 
 
 @pytest.mark.parametrize(("given", "user"), [("us%C3%A9r:p%40:", "usér:p@:"), (":key", ":key"), ("", "")])
-def test_credentials_of_the_address_go_to_no_other_server_and_do_not_come_back(given: str, user: str) -> None:
+def test_credentials_of_the_address_go_to_no_other_server_and_do_not_come_back(
+    given: str, user: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     def script(request: bytes) -> list[bytes]:
         there, back = f"{with_user(other, 'evil:evil')}/b", [answer(b"1")]
-        return {b"/a": [redirect("/x")], b"/x": [redirect(there)]}.get(request.split()[1], back)
+        first = [answer(b"", b"Location: /x", b"Set-Cookie: known=yes", status=b"302 Found")]
+        return {b"/a": first, b"/x": [redirect(there)]}.get(request.split()[1], back)
 
+    (tmp_path / "netrc").write_text("machine 127.0.0.1 login ann password secret\n")
+    monkeypatch.setenv("NETRC", str(tmp_path / "netrc"))
     with (
         answering(lambda _: [redirect(f"{server.address}/c")]) as other,
         answering(script) as server,
@@ -184,6 +189,7 @@ def test_credentials_of_the_address_go_to_no_other_server_and_do_not_come_back(g
         assert get(with_user(server, given)) == b"1"
     assert authorizations(server) == [user] * 2 + [""]
     assert authorizations(other) == [""]
+    assert not any(b"\r\nCookie:" in request for request in server.requests)
 
 
 # Other methods, what is repeated, and streams.

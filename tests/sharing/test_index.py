@@ -50,7 +50,7 @@ def test_a_yanked_version_is_chosen_only_if_it_is_asked_for() -> None:
     for latest in ("", "latest"):
         found = choose(package, Reference(name="bert", choice=latest))
         assert found == (ENTRIES[0], "the latest version; 1.10 is yanked: diverges")
-    asked, _ = choose(package, Reference(name="bert", version="1.10"))
+    asked, _ = choose(package, Reference(name="bert", version="v1.10.0"))
     assert (asked.version, asked.yanked) == ("1.10", "diverges")
     assert choose(package, Reference(name="bert", choice="^1"))[0] == ENTRIES[0]
     every = yanked.put(replace(ENTRIES[0], yanked="also"), replace(ENTRIES[2], yanked="too"))

@@ -16,7 +16,7 @@ from packyard.core.bundle.bundle import Bundle
 from packyard.core.bundle.lock import Pin
 from packyard.core.bundle.receipt import CARRIED
 from packyard.core.bundle.reference import Reference
-from packyard.core.errors import InputError, IntegrityError, Problem, on_one_line, suggest
+from packyard.core.errors import InputError, IntegrityError, Problem, absent, on_one_line
 from packyard.core.files import home, regular
 from packyard.core.work.cache import Cache
 from packyard.sharing import stores
@@ -28,7 +28,7 @@ from packyard.sharing.stores.store import Store
 from packyard.sharing.trust import provenance
 from packyard.sharing.trust.keys import Trust
 
-Tell = Callable[[str], None]
+Tell = Callable[..., None]
 #: What is said of a bundle, and of what was done for it.
 DONE = "name, version, tar, digest, size, model, useCases, needs, description, yanked, key, status"
 BUNDLES = Rows("package", DONE, columns="BUNDLE=key, STATUS")
@@ -49,8 +49,8 @@ def carried(package: Reference, pin: Pin | None = None) -> Bundle:
 
     here = workspace.built_in()
     if package.name not in (names := here.package_names()):
-        hint = suggest(package.name, names) or "packyard list shows what it has"
-        raise InputError(Problem(f"packyard carries no package {package.name!r}", hint=hint, missing=package.name))
+        message = f"packyard carries no package {package.name!r}"
+        raise InputError(absent(message, package.name, names, "packyard list shows what it has"))
     if not package.admits(__version__):
         hint = "name a channel that has it: --from CHANNEL"
         if pin:
@@ -99,7 +99,7 @@ def offer(
     tell(f"{fetched.entry} from {store.address} ({source.origin}), {fetched.why}{kept}")
     if fetched.entry.yanked:
         output.warning(f"{fetched.entry} is yanked: {on_one_line(fetched.entry.yanked)}")
-    tell_signed(fetched, tell)
+    tell(*signers(fetched))
     return fetched
 
 
@@ -122,10 +122,9 @@ def beside(file: Path, end: str) -> bytes | None:
     return regular.read(named) if named.exists() else None
 
 
-def tell_signed(fetched: Fetched | None, tell: Tell = output.note) -> None:
-    """Say who signed what was fetched, as far as the user can tell."""
-    for text in fetched.proof.signed if fetched and fetched.proof else ():
-        tell(text)
+def signers(fetched: Fetched | None) -> Sequence[str]:
+    """Return lines that say who signed what was fetched, as far as the user can tell."""
+    return fetched.proof.signed if fetched and fetched.proof else ()
 
 
 def open_channel(address: str) -> Store:

@@ -26,8 +26,7 @@ def main(arguments: Sequence[str]) -> int:
         offered = {candidate for candidate in _candidates(before, word) if candidate.startswith(word)}
     except (PackyardError, OSError):  # a package that cannot be read has no names to offer
         offered = set()
-    for candidate in sorted(filter(str.isprintable, offered)):
-        output.line(candidate)
+    output.line(*sorted(filter(str.isprintable, offered)))
     return 0
 
 

@@ -154,11 +154,10 @@ def read(folder: Path, hint: str = "name the top directory of one") -> Untarred:
 
 def packages(word: str, channel: str | None) -> tuple[Packages, str]:
     """Return the packages that a word names, a folder, a file, or NAME@VERSION[/USECASE], and the path of USECASE."""
-    path = Path(word)
-    if path.is_dir():
-        return _folder(path), ""
-    if path.exists():
-        bundle, use_case = bundles.read(path), ""
+    if place := directories.find([word]):
+        return _folder(place[0]), ""
+    if Path(word).exists():
+        bundle, use_case = bundles.read(Path(word)), ""
     elif "/" in word and "@" not in word.partition("/")[0]:
         raise directories.refusal(word)
     else:

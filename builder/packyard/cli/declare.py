@@ -1,6 +1,7 @@
 """How verbs declare arguments and get them: all but `set`, which must start fast, and kustomize's own commands."""
 
 import argparse
+import re
 from collections.abc import Sequence
 from functools import partial
 from shlex import join
@@ -56,16 +57,22 @@ class Parser(argparse.ArgumentParser):
 
     def error(self, message: str) -> NoReturn:
         """Refuse the command line in one sentence with what to type next."""
-        command = f"{self.prog} --help"
+        command, usage = f"{self.prog} --help", (self.usage or "").replace("%(prog)s", self.prog)
         if "arguments are required: " in message:
             missing = message.partition(": ")[2].split(", ")
             message = f"{' and '.join(missing)} {'is' if len(missing) == 1 else 'are'} missing"
             flags = [_in_usage(self._option_string_actions[name]) for name in missing if name[0] == "-"]
-            usage = (self.usage or "").replace("%(prog)s", self.prog).removesuffix(" [flags]")
             typed = " ".join([self.prog, join(self.typed), *flags]) if self.typed and flags else ""
-            command = self.instead or typed or self.example or usage
+            typed = re.sub(r" (v?\d\S*\.\S*)(.*) --version VERSION", r" --version \1\2", typed)
+            command = self.instead or typed or self.example or usage.removesuffix(" [flags]")
+        elif ": ignored explicit argument " in message:
+            value = message.partition(": ignored explicit argument ")[2].strip("'\"")
+            word = next((word for word in self.typed if word[0] == "-" and word.endswith(value)), value)
+            meant, message = word.partition("=")[0] if "=" in word else word.lstrip("-"), f"there is no flag {word!r}"
+            command = f"{self.prog} {join(meant if typed == word else typed for typed in self.typed)}"
+        elif message.startswith("unexpected argument"):
+            command = usage
         message = message.removeprefix("argument ").replace(": expected one argument", " needs a value")
-        message = message.replace(": ignored explicit argument", " takes no value, and here it has")
         raise UsageError(f"{self.prog}: {message}; type {command}")
 
     def _check_value(self, action: argparse.Action, value: Any) -> None:
@@ -103,8 +110,7 @@ class Parser(argparse.ArgumentParser):
 
 def given(arguments: Arguments, *names: str) -> list[str]:
     """Return what the user gave of some flags, ``--no-wait`` by ``no-wait``, and words, RUN by ``RUN``."""
-    values = {name: getattr(arguments, name.replace("-", "_").lower()) for name in names}
-    chosen = (name for name, value in values.items() if value is not False and value not in (None, "", [], "text"))
+    chosen = (name for name in names if name.replace("-", "_").lower() in arguments.given)
     return [name if name.isupper() else f"--{name}" for name in chosen]
 
 
@@ -151,15 +157,19 @@ def run(module: Any, verb: str, words: Sequence[str]) -> int:
     """Parse the words as the verb's module declares, and run it."""
     parser = make(module, verb)
     parser.typed = words
-    takes_command = getattr(module, "TAKES_COMMAND", False) and "--" in words
-    end = words.index("--") if takes_command else len(words)
-    flags = [word for word in words[: words.index("--") if "--" in words else end] if word.startswith("--")]
-    parser.refuse_rest([flag for flag in flags if flag.partition("=")[0] not in parser._option_string_actions])
+    end = words.index("--") if "--" in words else len(words)
+    known = parser._option_string_actions
+    flags = (word.partition("=")[0] for word in words[:end] if word.startswith("-"))
+    parser.refuse_rest([flag for flag in flags if (flag[:2] == "--" and flag not in known) or f"-{flag}" in known])
     try:
-        parsed, rest = parser.parse_known_intermixed_args(words[:end])
+        takes_command = getattr(module, "TAKES_COMMAND", False)
+        parsed, rest = parser.parse_known_intermixed_args(words[:end] if takes_command else words)
     except SystemExit as stop:  # --help
         return int(stop.code or 0)
     parser.refuse_rest(rest)
+    defaults = ((action, action.default) for action in parser._actions)
+    usual = {action.dest: parser._get_value(action, it) if isinstance(it, str) else it for action, it in defaults}
+    parsed.given = {name for name, value in vars(parsed).items() if value != usual.get(name, value)}
     parsed.command = [*words[end + 1 :]]
     output.choose(is_quiet=parsed.quiet, is_verbose=parsed.verbose)
     with ending.as_interrupt():

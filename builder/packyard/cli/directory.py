@@ -7,6 +7,7 @@ otherwise DIR is ``.``. A word with a ``/`` is always DIR.
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
@@ -70,6 +71,10 @@ def find(words: Sequence[str], names: Names | None = None) -> tuple[Path, list[s
         return Path(first), list(words[1:])
     if "/" not in first and first in _known(names):
         return _HERE, list(words)
+    if both := re.fullmatch("([^=]+)[/ .]([^/ .=]+=.*)", first, re.DOTALL):
+        from shlex import join
+
+        raise UsageError(f"DIR and NAME=VALUE are two words; type {join(both.groups())}")
     from packyard.using.options import usecases  # most words are folders
 
     if use_case := usecases.find(first):
@@ -88,10 +93,15 @@ def place(word: str) -> Path:
 
 def refusal(word: str, what: str = "", names: Names | None = None) -> InputError:
     """Return the error for a word that names no folder, and nothing else that is known here."""
+    if "://" in word:
+        from packyard.core.bundle import reference
+
+        return reference.refusal(word)
     fault = f"is neither a directory nor {what} of the package here" if what else "is not a directory"
     hint = "" if "/" in word else suggest(word, _known(names))
     if Path(word).exists():
-        hint = hint or f"its folder is {Path(word).parent}"
+        is_archive = word.endswith((".tar.gz", ".tgz"))
+        hint = hint or (f"tar -xzf {word} unpacks it" if is_archive else f"its folder is {Path(word).parent}")
     elif not word.startswith(("/", ".")):
         hint = hint or _way_to_package(*word.partition("/"))
     return InputError(Problem(fault, file=word, hint=hint))
@@ -125,8 +135,11 @@ def meant(word: str) -> str:
         if Path(folder).name == name:
             return f"did you mean {f'{folder}{slash}{rest}'!r}?"
         with suppress(PackyardError):
-            if place := usecases.find(f"{folder}/{word}"):
-                return f"did you mean {address.of(place)!r}?"
+            known = [os.path.relpath(path, folder) for path in usecases.below(Path(folder))]
+            fitting = address.fits(known, word)
+            names = [f"'{folder}/{short}'" for path, short in address.shortened(known).items() if path in fitting]
+            if names:
+                return f"did you mean {usecases.listed(names)}?"
     return ""
 
 
@@ -176,6 +189,8 @@ def _misread(word: str, words: Sequence[str], verb: str) -> str:
     typed = " ".join(map(quote, words))
     if (joined := typed.replace(" =", "=").replace("= ", "=")) != typed:
         return f"there are blanks around =; type {joined}"
+    if os.path.isfile(word):  # noqa: PTH113  # a text
+        return f"{word!r} is a file; to set the values that it has, type -f {quote(word)}"
     from packyard.using.options import usecases  # most words are NAME=VALUE
 
     if os.path.isdir(word) or usecases.find(word):  # noqa: PTH112  # a text

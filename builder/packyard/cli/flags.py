@@ -19,6 +19,7 @@ _FOREIGN = {
     **dict.fromkeys(("--channel", "--index-url", "--registry", "--repo"), ("--from", "--to")),
     **dict.fromkeys(("-d", "--destination", "--dir", "--output-dir", "--target", "--untardir", "--into", "--out"), _TO),
     **dict.fromkeys(("-f", "--file", "--filename"), ("--values",)),
+    "-c": ("--container",),
     "--disable": ("--off",),
     "--recursive": ("-R", "--all"),
     "--reset": ("--unset",),
@@ -33,8 +34,11 @@ _UPGRADE = "packyard upgrade DIR moves a package to another version"
 _INSTEAD: Mapping[str, Mapping[str, str]] = {
     **{flag: {"": "kubectl apply -n NAMESPACE takes it"} for flag in ("-n", "--namespace")},
     **{flag: {"--conflicts": "type --conflicts theirs", "--lock": _UPGRADE} for flag in ("--force", "--overwrite")},
+    "--all": {"--built-in": "type --to NEW, a folder for all"},
     "--undo": {"--reason": "a yank stays, for those who read it acted on it: publish the next version instead"},
     "--versions": {"": "packyard show NAME lists them"},
+    "--wait": {"--no-wait": "it waits, unless you type --no-wait"},
+    **{flag: {"--container": "on a terminal it opens one: leave this out"} for flag in ("-it", "-i", "-t", "--tty")},
 }
 
 
@@ -53,7 +57,7 @@ def unknown(flag: str, flags: Collection[str], usage: str, *, of_values: str = "
         name = flag.strip("-").replace("-", "_").upper()
         is_long = "NAME=VALUE" in usage and flag.startswith("--") and flag not in _INSTEAD
         known = [name for name in flags if name.startswith("--") and name not in _EVERYWHERE]
-        listed = f"it takes {', '.join(known)}" if 0 < len(known) <= _FEW and flag not in _INSTEAD else ""
+        listed = f"it takes {', '.join(known)}" if 0 < len(known) <= _FEW else ""
         hint = "; ".join(filter(None, (f"to set a value, type {name}=VALUE" if is_long else listed, of_values)))
     return f"unknown flag {flag!r}" + (f" ({hint})" if hint else "")
 

@@ -21,7 +21,7 @@ from packyard.core.errors import PackyardError, Problem, UnavailableError, Usage
 FLAGS = ("--help", "--version", "--quiet", "--verbose")
 
 #: What stands in `FOREIGN` for the words that were typed.
-_SLOT = r"DIR OPTION|DIR NAME=VALUE|KEY CHANNEL|(?<=untrust )CHANNEL|\b(?:DIR(?! --unset)|NAME|RUN|WORD)\b(?![/=])"
+_SLOT = r"(?<!--version )(?<!--to )\b[A-Z]{2,}(?:[/=][A-Z]+)?\b"
 _HELP = ("-h", "--help", "help")
 _BEFORE = {"-q": "is_quiet", "--quiet": "is_quiet", "-v": "is_verbose", "--verbose": "is_verbose"}
 
@@ -102,14 +102,25 @@ def run(words: list[str]) -> int:
 
 def _unknown(word: str, rest: Sequence[str]) -> str:
     """Say that there is no such verb, and what to type: for a verb of another tool with the words that were typed."""
-    if word in ("login", "logout"):
-        return f"packyard: no verb {word!r}: a registry is asked as ~/.docker/config.json says; type docker {word} HOST"
+    if (pair := " ".join((word, *rest[:1]))) in FOREIGN:
+        word, rest = pair, rest[1:]
     if word in FOREIGN:
-        import re
-
-        words = " ".join(text for text in rest if text not in {*VERBS, *FOREIGN})
-        typed = re.sub(_SLOT, lambda slot: words or slot[0], FOREIGN[word])
-        return f"packyard: no verb {word!r}; type packyard {typed}"
+        program = "" if FOREIGN[word].startswith("docker") else "packyard "
+        return f"packyard: no verb {word!r}; type {program}{_filled(FOREIGN[word], rest)}"
     hint = suggest(word, FLAGS if word.startswith("-") else (*VERBS, "help"))
     problem = f"no flag {word!r} before the verb" if word.startswith("-") else f"no verb {word!r}"
     return f"packyard: {problem}" + (f" ({hint})" if hint else "") + "; packyard help all lists them"
+
+
+def _filled(command: str, words: Sequence[str]) -> str:
+    """Return a command with the words that were typed in its slots, where there are as many; a path is no run."""
+    import re
+    from shlex import quote
+
+    slots, rest = re.findall(_SLOT, command), map(quote, words)
+    if len(slots) != len(words) or {*words} & {*VERBS}:
+        return command
+    if slots == ["RUN"] and ("/" in words[0] or os.path.exists(words[0])):  # noqa: PTH110  # a text
+        folder = f"; rm -r {quote(words[0])} removes the folder" * (command == "undeploy RUN" and "/" not in words[0])
+        return f"{command}, as packyard status lists them{folder}"
+    return re.sub(_SLOT, lambda _: next(rest), command)

@@ -39,9 +39,10 @@ def _see(event: str, arguments: tuple[Any, ...]) -> None:
         detail(f"runs {shlex.join(os.fsdecode(str(word)) for word in listed)}")
 
 
-def line(text: str = "") -> None:
-    """Print one line of a result."""
-    streams.write(encoded(on_one_line(text) + "\n"))
+def line(*texts: str) -> None:
+    """Print a result, each text in one line."""
+    for text in texts:
+        streams.write(encoded(on_one_line(text) + "\n"))
 
 
 def page(text: str) -> None:
@@ -84,9 +85,9 @@ def ask(prompt: str) -> str:
     return sys.stdin.readline().strip()
 
 
-def note(text: str) -> None:
-    """Print a message in one line on stderr, unless quiet."""
-    if not quiet:
+def note(*texts: str) -> None:
+    """Print messages on stderr, each in one line, unless quiet."""
+    for text in () if quiet else texts:
         streams.write(encoded(masked(on_one_line(text)) + "\n"), "stderr")
 
 
@@ -95,9 +96,9 @@ def is_watched() -> bool:
     return sys.stderr.isatty() and not quiet
 
 
-def detail(text: str) -> None:
-    """Print a message that only ``--verbose`` asks for."""
-    if verbose:
+def detail(*texts: str) -> None:
+    """Print messages that only ``--verbose`` asks for."""
+    for text in texts if verbose else ():
         streams.write(encoded(masked(on_one_line(text)) + "\n"), "stderr")
 
 

@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
-from packyard.cli import bundles, declare, output, preferences, progress, state
+from packyard.cli import bundles, declare, output, preferences, progress
 from packyard.cli import directory as directories
 from packyard.core.bundle import address, lock
 from packyard.core.bundle.reference import Reference, is_name, split
@@ -34,7 +34,7 @@ class UseCase:
     ``name``, ``words`` and ``flags`` are what was typed, for a command to go on with.
     """
 
-    directory: Path
+    tree: Tree
     name: str
     words: Sequence[str]
     flags: Sequence[str]
@@ -85,7 +85,7 @@ def opened(arguments: declare.Arguments, verb: str, *, all_by: str = "") -> Iter
         tree = Tree(directory)
         values, options = directories.with_files(typed, arguments.values, tree)
         use_case = UseCase(
-            directory=directory,
+            tree=tree,
             name=name,
             words=words,
             flags=_flags(arguments),
@@ -93,7 +93,7 @@ def opened(arguments: declare.Arguments, verb: str, *, all_by: str = "") -> Iter
             options=options,
             is_fetched=place is None,
         )
-        state.tell_pending(directory)
+        output.note(*tree.warnings())
         try:
             directories.tell_replaced(tree, use_case.values, options)
             yield use_case

@@ -11,8 +11,6 @@ from typing import TYPE_CHECKING
 from packyard.cli import output
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from packyard.core.files.steps import StepLog
 
 
@@ -24,11 +22,3 @@ def log(title: str = "") -> StepLog:
     from packyard.core.files.steps import StepLog  # needed by commands that change files only
 
     return StepLog.of_user()._replace(title=title, tell=output.note)
-
-
-def tell_pending(directory: Path) -> None:
-    """Print a message for each interrupted change; for commands that only read, and do not finish it."""
-    from packyard.core.files.tree import Tree
-
-    for message in Tree(directory).warnings():
-        output.note(message)

@@ -26,7 +26,8 @@ class Problem(NamedTuple):
 
     Its text is ``file:line:column: message (hint)``, as compilers and editors print and read it;
     parts that are unknown are left out. ``missing`` is the name that was asked for, where the problem is that it is
-    not there, ``setter`` one whose value is wrong. ``detail`` is for those who ask for details, with ``--verbose``.
+    not there (see `absent`), ``setter`` one whose value is wrong. ``detail`` is for those who ask for details, with
+    ``--verbose``.
     """
 
     message: str
@@ -35,6 +36,7 @@ class Problem(NamedTuple):
     column: int = 0
     hint: str = ""
     missing: str = ""
+    is_guess: bool = False
     setter: str = ""
     detail: str = ""
 
@@ -177,6 +179,12 @@ def suggest(name: str, names: Iterable[str], before: str = "") -> str:
     if len(near) > _MOST_NAMES:
         quoted.append(f"one of {len(near) - _MOST_NAMES} more")
     return f"did you mean {', '.join(quoted[:-1])}{' or ' * (len(quoted) > 1)}{quoted[-1]}?"
+
+
+def absent(message: str, name: str, names: Iterable[str], hint: str = "", file: str = "") -> Problem:
+    """Describe a name that is missing; where the hint is not ``hint``, it is a guess which of ``names`` was meant."""
+    guess = suggest(name, names)
+    return Problem(message, file=file, hint=guess or hint, missing=name, is_guess=bool(guess))
 
 
 def _spelled(name: str, choices: Sequence[str]) -> list[str]:

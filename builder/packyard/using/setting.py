@@ -13,7 +13,7 @@ from pathlib import Path
 from posixpath import join
 from typing import TYPE_CHECKING, NamedTuple
 
-from packyard.core.errors import ConflictError, InputError, Problem, refuse, suggest
+from packyard.core.errors import ConflictError, InputError, Problem, absent, refuse
 from packyard.core.files.steps import StepLog
 from packyard.core.files.tree import Tree
 from packyard.using.options import folder
@@ -161,10 +161,7 @@ def set_values(
         reached = {name for change in changes for name in change.plan.counts}
         left = sorted({*assignment.names}.difference(reached))
         where = f"is in no package below {tree.root_dir}"
-        missing = (
-            Problem(f"parameter {name!r} {where}", hint=suggest(name, known), missing=name)
-            for name in ([] if keep else left)
-        )
+        missing = (absent(f"parameter {name!r} {where}", name, known) for name in ([] if keep else left))
         _refuse(top, (placed(problem, values.get(problem.missing, ())) for problem in missing))
         refuse(_without_fields(changes))
         if not dry_run:
@@ -172,8 +169,8 @@ def set_values(
             title = _title(assignment.among(reached), switched_on)
             tree.write(after, log=log and log._replace(title=title))
     unsure = [switched.unsure for switched in enabled.values() if switched.unsure]
-    kept, absent = ([name for name in left if (name in known) == is_known] for is_known in (True, False))
-    return Outcome(changes, tree.root_dir, files, kept, absent, [str(misfit) for misfit in misfits], unsure)
+    kept, lacking = ([name for name in left if (name in known) == is_known] for is_known in (True, False))
+    return Outcome(changes, tree.root_dir, files, kept, lacking, [str(misfit) for misfit in misfits], unsure)
 
 
 def _title(assignment: Assignment, options: Iterable[str]) -> str:

@@ -9,7 +9,7 @@ from core.files.krmfiles import FIELD, field_values, make_package
 from faults import Faulty, forked, recover
 from packyard.core.errors import ConflictError, InputError, UnavailableError
 from packyard.core.files import undo
-from packyard.core.files.steps import DONE, StepLog
+from packyard.core.files.steps import StepLog
 from packyard.core.files.tree import Tree
 from packyard.using.setting import set_values
 
@@ -86,15 +86,10 @@ def test_links_may_lead_to_other_files_of_the_bundle_that_a_folder_is_of(tmp_pat
 def test_names_that_are_no_text_are_set_and_taken_back(tmp_path: Path) -> None:
     root = make_package(tmp_path / "top" / os.fsdecode(b"\xff"))
     log = StepLog(tmp_path / "steps", "set")
-    set_values(
-        tmp_path / "top",
-        {"V": ["b"]},
-        recursive=True,
-        log=log,
-    )
+    set_values(tmp_path / "top", {"V": ["b"]}, recursive=True, log=log)
     assert field_values(root) == {"b"}
-    step = undo.last(log, DONE, tmp_path / "top", merge=lambda _path, _then, _now, back: back)
-    undo.take_back(log, step, merge=lambda _path, _then, _now, back: back)
+    history = undo.History(log, Tree(tmp_path), [tmp_path / "top"], lambda _path, _then, _now, back: back)
+    history.take_back(next(history.shown()))
     assert field_values(root) == {"a"}
     interrupted = forked(lambda: set_values(root, {"V": ["c"]}), Faulty(3, None, names=("rename",)))
     assert interrupted.code == -9

@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+from packyard.core.files.tree import Tree
 from packyard.core.yaml.document import parse_one
 from packyard.core.yaml.node import MappingNode
 from packyard.using.kustomize.accumulate import SourceObject
@@ -38,7 +39,7 @@ def test_an_object_is_left_out_where_kustomize_leaves_it_out(
     root = parse_one(text.encode(), "x.yaml").root
     assert isinstance(root, MappingNode)
     assert ("kind: X" not in kustomize5.done("build", tmp_path)) is is_local
-    assert (b"kind: X" not in build(tmp_path)) is is_local
+    assert (b"kind: X" not in build(Tree(tmp_path))) is is_local
     assert SourceObject(root, "x").is_local is is_local
 
 

@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 
 from packyard.core.errors import InputError
+from packyard.core.files.tree import Tree
 from packyard.core.yaml.node import Source
 from packyard.using.kustomize import objects
 from packyard.using.kustomize.builtin import build
@@ -20,9 +21,9 @@ def built(kustomize: Kustomize, folder: Path) -> list[dict[str, Any]] | None:
     real = kustomize("build", folder)
     if real.returncode:
         with pytest.raises(InputError):
-            build(folder)
+            build(Tree(folder))
         return None
-    ours = roots(build(folder).decode())
+    ours = roots(build(Tree(folder)).decode())
     assert ours == roots(real.stdout)
     return ours
 

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 import tiny
 from packyard.core.errors import BeyondError, InputError
+from packyard.core.files.tree import Tree
 from packyard.using.kustomize import objects
 from packyard.using.kustomize.builtin import build
 from real import Kustomize
@@ -91,9 +92,9 @@ def test_reads_every_scalar_as_kustomize_does(judge: Judge, scalar: str) -> None
     expected = judge.real({"kustomization.yaml": RESOURCES, "a.yaml": text})
     if expected is None:
         with pytest.raises(InputError):
-            build(judge.folder)
+            build(Tree(judge.folder))
     else:
-        assert judge.real({"a.yaml": build(judge.folder).decode()}) == expected
+        assert judge.real({"a.yaml": build(Tree(judge.folder)).decode()}) == expected
 
 
 @pytest.mark.parametrize("scalar", ["yes", "1", "true", "~", "1.5", "2020-01-01", "'1'", "08", "0x1", '"y"', "? 1"])
@@ -253,7 +254,7 @@ def test_refuses_directories_addresses_and_files_elsewhere_all_at_once(tmp_path:
     for gone in ("", "- base\n- https://example.org/a.yaml\n"):
         tiny.replace(folder / "kustomization.yaml", gone, "")
         with pytest.raises(InputError) as caught:
-            build(folder)
+            build(Tree(folder))
         assert [(problem.line, problem.column) for problem in caught.value.problems] == [(2, 3), (3, 3)]
 
 
@@ -271,4 +272,4 @@ SERVED = "apiVersion: apiregistration.k8s.io/v1\nkind: APIService\nmetadata: {na
 def test_refuses_what_kustomize_does_in_ways_of_its_own(tmp_path: Path, namespace: str, text: str, says: str) -> None:
     tiny.write_all(tmp_path, {"kustomization.yaml": RESOURCES + namespace, "a.yaml": text})
     with pytest.raises(BeyondError, match=rf"a\.yaml:{says}"):
-        build(tmp_path)
+        build(Tree(tmp_path))

@@ -8,6 +8,7 @@ import pytest
 
 import tiny
 from packyard.core.errors import BeyondError, PackyardError
+from packyard.core.files.tree import Tree
 from packyard.using.kustomize.builtin import build
 from real import Kustomize
 from using.kustomize import both
@@ -93,7 +94,7 @@ def test_what_only_kustomize_does_is_refused_by_name(tmp_path: Path, text: str, 
     tiny.write(tmp_path / "a.yaml", OBJECTS)
     tiny.write(tmp_path / "p.yaml", OBJECTS.split("---")[0])
     with pytest.raises(BeyondError, match=message):
-        build(tmp_path)
+        build(Tree(tmp_path))
 
 
 HOSTILE = {
@@ -124,7 +125,7 @@ def test_hostile_components_are_refused_by_name(tmp_path: Path, what: str) -> No
     grow = "".join("- {op: copy, from: /spec, path: /spec/x" + str(number) + "}\n" for number in range(40))
     tiny.write(tmp_path / "use/add/grow.yaml", grow)
     with pytest.raises(PackyardError, match=message):
-        build(tmp_path / "use")
+        build(Tree(tmp_path / "use"))
 
 
 def test_a_folder_of_a_component_that_is_a_link_out_of_the_package_is_not_followed(tmp_path: Path) -> None:
@@ -133,4 +134,4 @@ def test_a_folder_of_a_component_that_is_a_link_out_of_the_package_is_not_follow
     tiny.write(tmp_path / "elsewhere/kustomization.yaml", HEADER)
     (tmp_path / "use/add").symlink_to("../elsewhere")
     with pytest.raises(BeyondError, match=r"kustomization\.yaml:2:14: 'add' of components is not in the package"):
-        build(tmp_path / "use")
+        build(Tree(tmp_path / "use"))

@@ -7,6 +7,7 @@ import pytest
 
 import reading
 from packyard.core.errors import InputError
+from packyard.core.files.tree import Tree
 from packyard.core.yaml import layout
 from packyard.core.yaml.sources import Sources
 from packyard.using.kustomize import builtin
@@ -38,7 +39,7 @@ def test_a_generated_object_is_the_one_that_kustomize_makes(kustomize5: Kustomiz
 def test_files_of_variables_are_read_as_kustomize_reads_them(kustomize5: Kustomize, tmp_path: Path) -> None:
     (tmp_path / "a.env").write_bytes(b'\xef\xbb\xbfA=1\r\n# no\n\n  B= two # three \nC="x"\nD=\nE=f=g\n')
     (tmp_path / "kustomization.yaml").write_text(HEADER + "configMapGenerator: [{name: scripts, envs: [a.env]}]\n")
-    assert reading.sorted_objects(builtin.build(tmp_path).decode()) == reading.built(kustomize5, tmp_path)
+    assert reading.sorted_objects(builtin.build(Tree(tmp_path)).decode()) == reading.built(kustomize5, tmp_path)
 
 
 @pytest.mark.parametrize(

@@ -14,6 +14,7 @@ import yaml
 
 import tiny
 from packyard.core.errors import InputError
+from packyard.core.files.tree import Tree
 from packyard.core.yaml.sources import Sources
 from packyard.using.kustomize.accumulate import accumulate
 from packyard.using.kustomize.builtin import build
@@ -37,7 +38,7 @@ def texts(objects: Iterable[object]) -> list[str]:
 
 @each_with("built", but="refused")
 def test_a_tree_is_built_as_recorded(tree: Path) -> None:
-    assert loaded(build(tree).decode()) == loaded((tree / "built").read_text())
+    assert loaded(build(Tree(tree)).decode()) == loaded((tree / "built").read_text())
 
 
 @each_with("built")
@@ -69,5 +70,5 @@ def test_the_composer_makes_the_same_objects(name: str) -> None:
 @each_with("refused")
 def test_a_tree_is_refused_by_name(tree: Path) -> None:
     with pytest.raises(InputError) as caught:
-        build(tree)
+        build(Tree(tree))
     assert (tree / "refused").read_text().strip() in str(caught.value)

@@ -132,7 +132,7 @@ def test_an_option_that_is_listed_twice_is_refused_by_both_lines(root: Path) -> 
     with (directory / KUSTOMIZATION).open("a") as stream:
         stream.write("components:\n- ../../options/queue\n- ../../options/./queue\n")
     with pytest.raises(InputError, match=r"kustomization\.yaml:6:3: .* is listed twice, first in line 5"):
-        build(directory)
+        build(Tree(directory))
     assert disable(directory, ["queue"]).changed == ["queue"]
     assert (directory / KUSTOMIZATION).read_text() == optioned.FILES[f"{optioned.SINGLE}/{KUSTOMIZATION}"]
 

@@ -10,6 +10,7 @@ import reading
 import tiny
 from core.files import krmfiles
 from packyard.core.bundle.archive import Limits
+from packyard.core.files.tree import Tree
 from packyard.using.render import every
 from using.options import optioned
 
@@ -92,8 +93,8 @@ def test_what_a_directory_builds_on_beside_it_is_copied_too(tmp_path: Path) -> N
     tiny.write(tmp_path / "use-case/b.yaml", 'kind: B\nx: "" # {"$openapi":"X"}\n')
     tiny.write(tmp_path / "use-case/Krmfile", krmfiles.one_setter("X", ""))
     before = reading.files(tmp_path)
-    with every.with_values(tmp_path / "use-case", {"X": ["1"]}) as copy:
-        below = reading.files(copy.parent)
-        assert (copy / "b.yaml").read_text() == 'kind: B\nx: "1" # {"$openapi":"X"}\n'
+    with every.with_values(Tree(tmp_path / "use-case"), {"X": ["1"]}) as copy:
+        below = reading.files(copy.root_dir.parent)
+        assert (copy.root_dir / "b.yaml").read_text() == 'kind: B\nx: "1" # {"$openapi":"X"}\n'
     assert {*before} - {*below} == {"more/unused.yaml"}
     assert reading.files(tmp_path) == before

@@ -6,13 +6,14 @@ import pytest
 
 import tiny
 from packyard.core.errors import InputError
+from packyard.core.files.tree import Tree
 from packyard.using.render.every import render_all
 from packyard.using.render.render import render
 from real import Kustomize
 from using.kustomize.both import roots
 
 KRMFILE = tiny.text("render/Krmfile")
-SET = KRMFILE.replace('value: "", required', 'value: "x", isSet: true, required')
+SET = KRMFILE.replace("null", '""').replace('value: "", required', 'value: "x", isSet: true, required')
 OBJECT = "apiVersion: v1\nkind: X\nmetadata: {name: x}\nspec: {a: 012}\n"
 
 
@@ -28,7 +29,7 @@ def use_case(tmp_path: Path) -> Path:
 def test_refuses_with_every_setter_that_is_still_unset_and_how_to_set_it(use_case: Path) -> None:
     (use_case / "Krmfile").write_text(KRMFILE)
     with pytest.raises(InputError) as caught:
-        render(use_case, path="")
+        render(Tree(use_case), path="")
     assert [str(problem) for problem in caught.value.problems] == [
         f"{use_case}/Krmfile:5: NFS_SERVER is not set: address of the NFS server "
         f"(packyard set {use_case} NFS_SERVER=10.0.0.5)",
@@ -43,7 +44,7 @@ def test_asks_for_setters_of_the_directories_that_are_built_along_and_of_no_othe
     with (use_case / "kustomization.yaml").open("a") as file:
         file.write("components: [options/on]\n")
     with pytest.raises(InputError) as caught:
-        render(use_case, path="")
+        render(Tree(use_case), path="")
     assert {problem.file for problem in caught.value.problems} == {f"{use_case}/options/on/Krmfile"}
 
 
@@ -52,7 +53,7 @@ def test_names_the_directory_whose_setter_it_is_where_others_build_on_it(use_cas
     for name in ("one", "two"):
         tiny.write(use_case.parent / name / "kustomization.yaml", "resources: [../use-case]\n")
     with pytest.raises(InputError) as caught:
-        render_all(use_case.parent, path="")
+        render_all(Tree(use_case.parent), path="")
     (server, path, _) = caught.value.problems
     assert server.hint == f"packyard set {use_case} NFS_SERVER=10.0.0.5"
     assert path.hint == f"packyard set {use_case} NFS_PATH=VALUE"
@@ -62,10 +63,10 @@ def test_does_not_fall_back_where_a_program_fails(use_case: Path, tmp_path: Path
     tiny.script(tmp_path / "kubectl", "echo 'kind: X'")
     tiny.script(tmp_path / "kustomize", "echo 'Error: broken' >&2; exit 1")
     with pytest.raises(InputError, match="Error: broken"):
-        render(use_case, path=str(tmp_path))
+        render(Tree(use_case), path=str(tmp_path))
     (use_case / "a.yaml").rename(use_case / "b.yaml")  # which our own build names by file and line
     with pytest.raises(InputError, match=r"kustomization\.yaml:2:3: resources: 'a\.yaml' is neither .*'b\.yaml'"):
-        render(use_case, path=str(tmp_path))
+        render(Tree(use_case), path=str(tmp_path))
 
 
 def test_all_three_ways_give_equal_objects(
@@ -75,5 +76,5 @@ def test_all_three_ways_give_equal_objects(
     (tmp_path / "one" / "kustomize").symlink_to(kustomize5.program)
     (tmp_path / "two").mkdir()
     (tmp_path / "two" / "kubectl").symlink_to(kubectl)
-    built = [roots(render(use_case, path=path).decode()) for path in (f"{tmp_path}/one", f"{tmp_path}/two", "")]
+    built = [roots(render(Tree(use_case), path=path).decode()) for path in (f"{tmp_path}/one", f"{tmp_path}/two", "")]
     assert built[0] == built[1] == built[2]

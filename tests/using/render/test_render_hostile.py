@@ -36,7 +36,7 @@ def test_no_program_is_started_that_would_read_a_directory_a_billion_times(field
     top = diamonds(tmp_path / "tree", 30, field)
     tiny.script(tmp_path / "bin/kustomize", f"touch {tmp_path}/started")
     with pytest.raises(InputError) as caught:
-        render.render(top, path=str(tmp_path / "bin"))
+        render.render(Tree(top), path=str(tmp_path / "bin"))
     assert not (tmp_path / "started").exists()
     assert str(caught.value).startswith(f"{top}: is built from more than 1000 files")
     assert str(caught.value).endswith("(name each directory once)")
@@ -56,7 +56,7 @@ def test_a_circle_is_an_error_of_the_build(tmp_path: Path) -> None:
     for name, other in (("a", "b"), ("b", "a")):
         tiny.write(tmp_path / name / "kustomization.yaml", f"resources: [../{other}]\n")
     with pytest.raises(InputError, match=r"kustomization.yaml:1:13: '\.\./b' of resources is a directory"):
-        render.render(tmp_path / "a", path="")
+        render.render(Tree(tmp_path / "a"), path="")
 
 
 def use_case(folder: Path, resources: str = "[a.yaml]", text: str = OBJECT) -> Path:
@@ -125,7 +125,7 @@ def test_is_refused_by_name_or_built(what: str, tmp_path: Path) -> None:
     do, expected = CASES[what]
     do(tmp_path)
     if not expected:
-        assert b"name: x" in render.render(tmp_path / "use", path="")
+        assert b"name: x" in render.render(Tree(tmp_path / "use"), path="")
         return
     with pytest.raises(PackyardError, match=expected):
-        render.render(tmp_path / "use", path="")
+        render.render(Tree(tmp_path / "use"), path="")

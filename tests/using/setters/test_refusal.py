@@ -12,10 +12,7 @@ from tiny import packyard
 from using.setters import judged
 
 
-@pytest.mark.parametrize(
-    ("schema", "takes"),
-    judged.cases("descriptions"),
-)
+@pytest.mark.parametrize(("schema", "takes"), judged.cases("descriptions"))
 def test_says_what_a_definition_admits(schema: dict[str, object], takes: str) -> None:
     assert describe(Setter("A", type=str(schema.get("type", "")), schema=schema)) == takes
 
@@ -32,10 +29,7 @@ def test_what_is_not_utf_8_is_refused_wherever_it_is_given(tmp_path: Path) -> No
     assert "A takes text in UTF-8" in packyard("cfg", "set", ".", "A", odd, cwd=tmp_path).stderr
 
 
-@pytest.mark.parametrize(
-    ("schema", "given", "says"),
-    judged.cases("refusals"),
-)
+@pytest.mark.parametrize(("schema", "given", "says"), judged.cases("refusals"))
 def test_a_refused_value_is_told_in_words(schema: dict[str, object], given: str, says: str) -> None:
     problem = explain(Setter("A", type=str(schema.get("type", "")), schema=schema), [given], "")
     assert says in str(problem)

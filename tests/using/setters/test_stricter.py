@@ -45,10 +45,7 @@ def package(tmp_path: Path) -> Path:
     return tmp_path
 
 
-@pytest.mark.parametrize(
-    ("schema", "refuses"),
-    judged.cases("emptied"),
-)
+@pytest.mark.parametrize(("schema", "refuses"), judged.cases("emptied"))
 def test_an_emptied_value_is_checked_like_any_other(schema: dict[str, object], *, refuses: bool) -> None:
     setter = Setter("A", value="a", type=str(schema.get("type", "")), schema=schema)
     assert not is_refused(setter, [], as_kustomize=True)
@@ -79,10 +76,7 @@ def test_what_was_emptied_can_be_taken_back(package: Path) -> None:
     assert unset in refused(package, "set", "--values", "values.yaml")
 
 
-@pytest.mark.parametrize(
-    ("text", "meant"),
-    judged.cases("numbers-meant"),
-)
+@pytest.mark.parametrize(("text", "meant"), judged.cases("numbers-meant"))
 def test_whole_numbers_are_decimal_and_the_one_that_was_meant_is_named(package: Path, text: str, meant: str) -> None:
     said = refused(package, "set", f"WORKERS={text}")
     assert f"not '{text}' (did you mean: packyard set . WORKERS={meant})" in said

@@ -36,7 +36,7 @@ spec:
         'serviceAccountName: ""',
         "imagePullSecrets: []",
         "containers: [{name: a, env: [{name: A, valueFrom: {secretKeyRef: {name: made-by-that-name, key: a}}}]}]",
-        "containers: [{name: a, envFrom: [{configMapRef: {name: none, optional: true}}]}]",
+        "containers: [{name: a, envFrom: [{configMapRef: {name: none, optional: TRUE}}]}]",
         "containers: [{name: a, envFrom: [{configMapRef: {name: kube-root-ca.crt}}]}]",
     ],
 )

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from pathlib import Path
 
-from packyard.cli import output, state
+from packyard.cli import output
 from packyard.cli.cfg import blocks
 from packyard.cli.flags import Flags
 from packyard.core.errors import InputError, NotHereError, UsageError, refuse
@@ -69,7 +69,7 @@ def list_package_setters(parsed: Flags) -> int:
     """
     folder, *names = blocks.arguments(parsed, 1, 2)
     tree = Tree(Path(folder))
-    state.tell_pending(tree.root_dir)
+    output.note(*tree.warnings())
     for number, package in enumerate(find_packages(tree, recursive=parsed.switches["recurse-subpackages"], kpt=True)):
         files = read_package(tree, package)
         definitions = read_krmfile(files).definitions

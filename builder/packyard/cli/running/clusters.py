@@ -12,7 +12,6 @@ from typing import TypeVar
 from packyard.cli import declare, output, packages, progress
 from packyard.cli.packages import UseCase
 from packyard.core.errors import InputError, Problem, UnavailableError
-from packyard.core.files.tree import Tree
 from packyard.core.kubernetes import plain_secrets
 from packyard.running.runs import kubectl, status
 from packyard.running.runs import record as records
@@ -24,8 +23,6 @@ from packyard.using.options import earlier
 from packyard.using.setters.packages import own_setters
 
 T = TypeVar("T")
-#: The exit code of a verb that watches until somebody interrupts it; `main` gives it to all that is interrupted.
-INTERRUPTED = 130
 #: Seconds until a server that does not answer is asked again.
 PAUSES = (1, 2, 4, 8, 8, 8)
 PAUSE = 1.0  # seconds between two looks
@@ -43,17 +40,6 @@ def add_arguments(parser: declare.Parser, *, is_of_run: bool = False) -> None:
     parser.value("-n --namespace NAME", text, default="")
     for flag in ("--context", "--kubeconfig"):
         parser.add_argument(flag, default="", help=argparse.SUPPRESS)
-
-
-def add_timeout(parser: declare.Parser, text: str, default: str) -> None:
-    """Declare ``--timeout``; `seconds` reads it."""
-    parser.add_argument("--timeout", metavar="TIME", type=duration, help=f"{text} (default: {default})")
-    parser.set_defaults(patience=default)
-
-
-def seconds(arguments: declare.Arguments) -> float:
-    """Return how long the arguments say to wait."""
-    return duration(arguments.patience) if arguments.timeout is None else float(arguments.timeout)
 
 
 def add_pods(parser: declare.Parser) -> None:
@@ -76,10 +62,10 @@ def find_for(arguments: declare.Arguments, verb: str, *, is_named: bool = False)
     typed = [f"--{name}={value}" for name in _FLAGS if (value := getattr(arguments, name))]
     with packages.opened(arguments, verb) as use_case:
         name = _new_name(use_case) if is_named else {}
-        for difference in earlier.differing(Tree(use_case.directory), use_case.values):
+        for difference in earlier.differing(use_case.tree, use_case.values):
             output.warning(difference)
         rendered = Rendered.of(
-            use_case.directory,
+            use_case.tree,
             {**use_case.values, **name},
             path=os.environ.get("PATH", ""),
             command=use_case.command(verb, *typed),
@@ -96,7 +82,7 @@ def find_for(arguments: declare.Arguments, verb: str, *, is_named: bool = False)
 
 def _new_name(use_case: UseCase) -> dict[str, tuple[str]]:
     """Return a name for this run alone, where its objects can have one and the user has not set one."""
-    setters = own_setters(Tree(use_case.directory))
+    setters = own_setters(use_case.tree)
     is_open = runs.SETTER in setters and not setters[runs.SETTER].is_set and runs.SETTER not in use_case.values
     return {runs.SETTER: (runs.new_word(),)} if is_open else {}
 
@@ -151,7 +137,7 @@ def running(client: Kubectl, arguments: declare.Arguments, container: str = "") 
     raise InputError(Problem(f"no such pod of run {now.run} runs; {why.rstrip(': ')}", hint=hint))
 
 
-def duration(word: str) -> float:
+def duration(word: str) -> int:
     """Read ``90``, ``90s``, ``15m``, ``2h`` or ``7d`` as seconds."""
     number, unit = (word[:-1], word[-1:]) if word[-1:] in _UNITS else (word, "s")
     if not number.isdecimal() or len(number) > 6:

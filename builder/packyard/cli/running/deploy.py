@@ -68,7 +68,7 @@ def add_flags(parser: declare.Parser) -> None:
     parser.switch("--force", "take over what others have set, and what is no run's")
     parser.switch("--atomic", "take back what was applied if the run does not start")
     parser.switch("--no-wait", "do not wait until the pods run")
-    clusters.add_timeout(parser, "how long to wait", PATIENCE)
+    parser.value("--timeout TIME", "how long to wait", type=clusters.duration, default=PATIENCE)
 
 
 @contextmanager
@@ -98,8 +98,7 @@ def carry_out(client: Kubectl, arguments: declare.Arguments, planner: Callable[.
         plan = planner(force=arguments.force)
         if arguments.dry_run:
             output.data(planning.difference(client, plan))
-            for reference in plan.obsolete:
-                output.note(f"{reference} would be deleted")
+            output.note(*(f"{reference} would be deleted" for reference in plan.obsolete))
             return
     run, shows = plan.record.run, f"{client.packyard('status', plan.record.run)} shows what it does"
     run_status, left = None, f"may be applied in part\n{_ways_on(client, plan)}"
@@ -107,7 +106,7 @@ def carry_out(client: Kubectl, arguments: declare.Arguments, planner: Callable[.
         _apply(client, arguments, plan)
         left = f"is deployed, and goes on; {shows}"
         if not arguments.no_wait:
-            ask, limit = partial(status.read_one, client, plan.record), clusters.seconds(arguments)
+            ask, limit = partial(status.read_one, client, plan.record), arguments.timeout
             run_status = clusters.wait(ask, lambda now: now.state != status.STARTING, _words, limit)
         state = (run_status.state, run_status.reason) if run_status else ("", "")
         row = (run, client.namespace, plan.record.number, plan.objects, plan.used, plan.obsolete, *state)

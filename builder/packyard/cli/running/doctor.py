@@ -39,7 +39,9 @@ def add_arguments(parser: declare.Parser) -> None:
     packages.add_arguments(parser, "[NAME=VALUE…]")
     clusters.add_arguments(parser)
     parser.switch("--probe", "also run small Jobs as its pods, and delete them")
-    clusters.add_timeout(parser, "how long these may take, the pulling of images included", "3m")
+    parser.value(
+        "--timeout TIME", "how long these may take, pulling images included", type=clusters.duration, default="3m"
+    )
 
 
 def gate(client: Kubectl, rendered: Rendered) -> None:
@@ -82,7 +84,7 @@ def _examine(arguments: declare.Arguments) -> tuple[list[Finding], str]:
     if not _has_errors(findings):
         findings += doctor.refused(client, rendered)
     if arguments.probe and not _has_errors(findings):  # else it would only wait for what is known to be wrong
-        findings += run_probe(client, rendered, clusters.seconds(arguments))
+        findings += run_probe(client, rendered, arguments.timeout)
     if _has_errors(findings):
         return findings, f"once this is mended: {client.packyard('doctor', *words)}"
     return findings, f"next: {client.packyard('deploy', *words)}"
@@ -121,6 +123,5 @@ def _show(findings: Sequence[Finding]) -> None:
             if finding.fix:
                 output.line(f"  $ {finding.fix}")
     passed = [finding for finding in findings if finding.severity == "passed"]
-    for finding in passed:
-        output.detail(f"passed: {finding}")
+    output.detail(*(f"passed: {finding}" for finding in passed))
     output.line(", ".join([f"{output.counted(len(passed), 'check')} passed", *counts]))

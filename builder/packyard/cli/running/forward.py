@@ -22,10 +22,7 @@ def run(arguments: declare.Arguments) -> int:
     """Find the port, and hand over to kubectl."""
     client = clusters.find(arguments)
     pod, _ = clusters.running(client, arguments)
-    try:
-        return client.attach("port-forward", f"pod/{pod.name}", arguments.port or _port(client, pod))
-    except KeyboardInterrupt:
-        return clusters.INTERRUPTED
+    return client.attach("port-forward", f"pod/{pod.name}", arguments.port or _port(client, pod))
 
 
 def _port(client: Kubectl, pod: PodStatus) -> str:

@@ -58,8 +58,6 @@ def run(arguments: declare.Arguments) -> int:
     reading = Reading(client, arguments.container, flags, follows=arguments.follow)
     try:
         return _read(client, arguments, records.read_last(client, arguments.run), reading)
-    except KeyboardInterrupt:
-        return clusters.INTERRUPTED
     finally:
         reading.close()
 

@@ -46,8 +46,7 @@ def run(arguments: declare.Arguments) -> None:
     if ROWS.show([(name, place.path, place.location, " && ".join(way)) for place, way in ways], arguments.output):
         for place, way in ways:
             output.line(str(place))
-            for command in way:
-                output.note(f"  {command}")
+            output.note(*(f"  {command}" for command in way))
 
 
 def _ways(client: Kubectl, run: str, place: Place, pod: Object | None) -> Sequence[str]:

@@ -20,7 +20,7 @@ def add_arguments(parser: declare.Parser) -> None:
     clusters.add_arguments(parser)
     parser.switch("--no-doctor", "run whatever packyard doctor would find")
     plain = dict.fromkeys(("dry_run", "force", "atomic", "no_wait"), False)
-    parser.set_defaults(**plain, timeout=None, patience=deploy.PATIENCE, output="")  # the log alone
+    parser.set_defaults(**plain, timeout=clusters.duration(deploy.PATIENCE), output="")  # the log alone
 
 
 def run(arguments: declare.Arguments) -> int:
@@ -28,13 +28,11 @@ def run(arguments: declare.Arguments) -> int:
     client, rendered, words = clusters.find_for(arguments, "run", is_named=True)
     output.note(f"$ {client.packyard('deploy', *words, *declare.given(arguments, 'no-doctor'))}")
     deploy.begin(arguments, client, rendered)
-    run = rendered.run  # which goes on if its log is interrupted or fails
-    log, code = ("logs", run, "--follow"), clusters.INTERRUPTED
+    run, log = rendered.run, ("logs", rendered.run, "--follow")
     output.note(f"$ {client.packyard(*log)}")
     try:
-        code = command_line.run([*log, "-n", client.namespace, *client.typed])
-    finally:
-        if code == clusters.INTERRUPTED:
-            again, ending = client.packyard(*log), client.packyard("undeploy", run)
-            output.notice(f"run {run} goes on; {again} follows it again, {ending} ends it")
-    return code
+        return command_line.run([*log, "-n", client.namespace, *client.typed])
+    except BaseException:  # also Ctrl-C
+        again, ending = client.packyard(*log), client.packyard("undeploy", run)
+        output.notice(f"run {run} goes on; {again} follows it again, {ending} ends it")
+        raise

@@ -23,8 +23,8 @@ ROWS = Rows(
     "pods (name, role, index, state, node, restarts, reason, created), "
     "missing, results, values=record.values, options=record.options, record=record.number, when=record.when, "
     "who=record.who",
+    columns="RUN, PACKAGE, STATE, PODS=roles, AGE=when, REASON",
 )
-_TABLE = ROWS._replace(columns="RUN, PACKAGE, STATE, PODS=roles, AGE=when, REASON")
 _CELLS: Cells = {
     "PACKAGE": lambda row: f"{row['package']} {row['version']}".strip(),
     "AGE": lambda row: clusters.age(row["when"]),
@@ -42,12 +42,11 @@ def run(arguments: declare.Arguments) -> None:
     """Print a table of runs, or one of them."""
     client = clusters.find(arguments)
     statuses = _read(client, arguments)
-    if ROWS.show(statuses, arguments.output):
-        if arguments.run:
-            _show_one(statuses[0])
-        elif statuses:
-            _TABLE.show(statuses, arguments.output, cells=_CELLS)
-        output.note(_next(client, arguments, statuses))
+    if arguments.run and arguments.output == "text":
+        _show_one(statuses[0])
+    else:
+        ROWS.show(statuses, arguments.output, cells=_CELLS)
+    output.note(_next(client, arguments, statuses))
 
 
 def _read(client: Kubectl, arguments: declare.Arguments) -> list[RunStatus]:
@@ -62,7 +61,7 @@ def _show_one(run_status: RunStatus) -> None:
         if text:
             output.line(f"{name:<10}{text}")
     if run_status.pods:
-        output.line()
+        output.line("")
         output.table(_PODS, [_pod_row(pod) for pod in run_status.pods])
 
 

@@ -28,7 +28,7 @@ def add_arguments(parser: declare.Parser) -> None:
     parser.add_argument("runs", metavar="RUN", nargs="*", help="a run, by its name")
     parser.switch("--all", "all runs of the namespace")
     parser.switch("-y --yes", "do not ask")
-    clusters.add_timeout(parser, "how long to wait", "5m")
+    parser.value("--timeout TIME", "how long to wait", type=clusters.duration, default="5m")
     clusters.add_arguments(parser)
 
 
@@ -78,7 +78,7 @@ def _delete(client: Kubectl, arguments: declare.Arguments, removal: Removal) -> 
         for reference in removal.objects if arguments.output == "text" else ():
             output.line(f"{reference} deleted")
         ask = partial(undeploy.left, client, removal)
-        left = clusters.wait(ask, operator.not_, _still_to_go, clusters.seconds(arguments))
+        left = clusters.wait(ask, operator.not_, _still_to_go, arguments.timeout)
         refuse((_held(client, reference, item) for reference, item in sorted(left.items())), UnavailableError)
         look.delete(client, removal.records)
     except (PackyardError, KeyboardInterrupt):

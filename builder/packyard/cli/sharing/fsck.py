@@ -40,16 +40,12 @@ def run(arguments: declare.Arguments) -> int:
     if ROWS.show(findings, arguments.output):
         count = f"{output.counted(len(findings), 'finding')} in {channel.address}"
         output.note(count if findings else "nothing is wrong")
-        for line in () if findings else signed(arguments.channel, listed(arguments.channel, channel)):
-            output.note(line)
+        output.note(*(() if findings else signed(arguments.channel, listed(arguments.channel, channel))))
     return int(bool(findings))
 
 
 def _repair(channel: Store, arguments: declare.Arguments) -> None:
     by = signing.publisher(arguments.channel, arguments.key)
     index, listed, removed = fsck.repair(channel, by, is_removing=arguments.remove)
-    for what in listed:
-        output.note(f"{what} is listed again")
-    for key in removed:
-        output.note(f"removed {key}")
+    output.note(*(f"{what} is listed again" for what in listed), *(f"removed {key}" for key in removed))
     output.note(f"the index lists what is whole: its number is {index.number}")

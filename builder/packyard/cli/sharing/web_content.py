@@ -24,7 +24,7 @@ from packyard.sharing.web import picture
 from packyard.sharing.web.page import Fields
 from packyard.using.options import contents
 from packyard.using.options.contents import BundledUseCase
-from packyard.using.setters import listing, patterns, refusal
+from packyard.using.setters import patterns, refusal
 from packyard.using.setters.check import is_number, items_of
 from packyard.using.setters.definition import Setter
 
@@ -100,7 +100,7 @@ def _parameter(setter: Setter) -> Fields:
         "setter": setter,
         "is_typed": re.fullmatch(r"[A-Za-z_][\w.-]*", setter.name, re.ASCII) is not None,
         "takes": refusal.describe(setter),
-        "choices": listing.choices(setter) or patterns.choices(schema),
+        "choices": patterns.choices(setter),
         "pattern": str(schema.get("pattern", "")),
         "least": least,
         "most": most,

@@ -74,7 +74,8 @@ def _between(arguments: declare.Arguments) -> list[_Listed]:
 
 def _with_origin(arguments: declare.Arguments) -> tuple[list[_Listed], Path]:
     """Return what differs in an untarred package, or a folder of it, from the bundle that it came from; its folder."""
-    if (word := arguments.old or ".").partition("/")[0].count("@") and not os.path.lexists(word):
+    word = arguments.old or "."
+    if Path(word).is_file() or ("@" in word.partition("/")[0] and not os.path.lexists(word)):
         typed = f"packyard diff {quote(word)} B, or packyard diff . {quote(word)}"
         raise UsageError(f"packyard diff: B is missing, what to compare it with; type {typed}")
     package, below = copies.within(word, "name what to compare it with: packyard diff A B")
@@ -96,8 +97,7 @@ def _show(listed: Sequence[_Listed], top: Path | None) -> None:
         for place in alike:
             output.line(address.shown(Path(place)) if is_short else place)
         for sentence in sentences:
-            for line in output.filled(sentence, "  ", "    "):
-                output.line(line)
+            output.line(*output.filled(sentence, "  ", "    "))
     if top:
         folders = [place for place in by_place if Path(place, KRMFILE).is_file()]
         tell_edited((read_package(Tree(Path(place)), "") for place in folders), Path(*folders[:1]))
@@ -123,7 +123,7 @@ def _rendered(arguments: declare.Arguments) -> int:
     for word in (arguments.old, arguments.new):
         with packages.opened(declare.Arguments(**vars(arguments), words=[word], locked=False), "diff") as use_case:
             typed = use_case.command("render")
-            with every.with_values(use_case.directory, use_case.values, typed, enabling=use_case.options) as source:
+            with every.with_values(use_case.tree, use_case.values, typed, enabling=use_case.options) as source:
                 both.append(render(source, path=os.environ.get("PATH", ""), command=typed))
     unified_diff.texts({"manifests.yaml": (both[0], both[1])})
     output.note("what the values render to differs" if both[0] != both[1] else "no difference")

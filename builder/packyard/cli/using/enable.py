@@ -43,7 +43,7 @@ def run(arguments: declare.Arguments) -> None:
     directory, names = directories.split(arguments.words, "an option", _names)
     directory = usecases.chosen(directory, "enable --off" if arguments.off else "enable", names)
     if not names:
-        state.tell_pending(directory)
+        output.note(*Tree(directory).warnings())
         if arguments.off:
             hint = f"packyard enable {address.typed(directory)} lists them"
             raise UsageError(f"packyard enable: --off needs an option; {hint}")

@@ -8,7 +8,7 @@ from packyard.cli.rows import Rows
 from packyard.cli.using.setters import list_all
 from packyard.core.bundle import address, delivery
 from packyard.core.bundle.manifest import ShippedValue
-from packyard.core.errors import InputError, Problem, UsageError, suggest
+from packyard.core.errors import InputError, UsageError, absent
 from packyard.core.files.tree import Tree
 from packyard.using.options import option_setters
 from packyard.using.setters import refusal
@@ -37,11 +37,10 @@ def run(arguments: declare.Arguments) -> None:
     setters = [(row.setter, listing) for listing in listings for row in listing.setters]
     named = [(setter, listing, find_fields(listing.files, name)) for setter, listing in setters if setter.name == name]
     if not named:
-        hint = suggest(name, {setter.name for setter, _ in setters})
-        hint = hint or f"packyard setters {address.typed(root_dir)} lists them"
         definitions = ((read_krmfile(listing.files).definitions, str(listing.directory)) for listing in listings)
         reason = next(filter(None, (made_of(name, *of) for of in definitions)), None)
-        problem = Problem(f"parameter {name!r} is not found", file=address.of(root_dir), hint=hint, missing=name)
+        hint, known = f"packyard setters {address.typed(root_dir)} lists them", {setter.name for setter, _ in setters}
+        problem = absent(f"parameter {name!r} is not found", name, known, hint, address.of(root_dir))
         raise InputError(reason or option_setters.elsewhere(tree.at(listings[0].directory), problem))
     rows = [
         (setter.file, setter.line, name, setter.shown, setter.is_set, setter.set_by or None, fields)

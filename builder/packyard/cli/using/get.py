@@ -52,8 +52,9 @@ def run(arguments: declare.Arguments) -> None:
     """Fetch, verify and unpack packages; print the new directories."""
     if len(arguments.words) > 1:
         first, second, *_ = arguments.words
-        sign = "@" if is_version(second) or second == LATEST else "/"
-        raise UsageError(f"packyard get: one package at a time; type packyard get {quote(first + sign + second)}")
+        sign = ", then packyard get " if second in bundles.carried_names() else "/"
+        sign = "@" if is_version(second) or second == LATEST else sign
+        raise UsageError(f"packyard get: one package at a time; type packyard get {quote(first)}{sign}{quote(second)}")
     if os.path.lexists(f"{(top := paths.root_of(arguments.to))}/{paths.MANIFEST}"):
         problem, hint = f"is inside the package {Path(top).name}", "go to the folder above it, or --to DIR"
         raise InputError(Problem(problem, file="here" if arguments.to == "." else arguments.to, hint=hint))

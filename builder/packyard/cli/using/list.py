@@ -15,7 +15,6 @@ from packyard import __version__
 from packyard.cli import bundles, declare, output, preferences
 from packyard.cli.rows import Rows
 from packyard.core.bundle.manifest import BUNDLE
-from packyard.core.errors import UsageError
 from packyard.sharing.index.package import Summary, short, words_of
 from packyard.writing.source import package, workspace
 
@@ -35,8 +34,6 @@ def add_arguments(parser: declare.Parser) -> None:
 def run(arguments: declare.Arguments) -> int:
     """List packages, a row for each; 1 if none has the words."""
     words = words_of(arguments.words)
-    if arguments.words and not words:
-        raise UsageError("packyard list: write words such as: resnet fp32")
     source = preferences.source(arguments.channel)
     index = None if source.is_carried else bundles.listed(source.value)
     packages = _carried(arguments.words) if index is None else [*index.summaries()]
@@ -46,9 +43,8 @@ def run(arguments: declare.Arguments) -> int:
         for item in chosen
     ]
     ROWS.show(rows, arguments.output)
-    output.note(f"from {source}" if chosen else f"{_lacking(words, packages)}, from {source}")
-    for text in () if index is None else bundles.signed(source.value, index):
-        output.note(text)
+    signed = () if index is None else bundles.signed(source.value, index)
+    output.note(f"from {source}" if chosen else f"{_lacking(words, packages)}, from {source}", *signed)
     return int(bool(words) and not chosen)
 
 

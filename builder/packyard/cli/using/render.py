@@ -37,10 +37,9 @@ def run(arguments: declare.Arguments) -> None:
     path = "" if arguments.built_in else os.environ.get("PATH", "")
     all_by = "--to NEW" if arguments.to else ""
     with packages.opened(arguments, "render", all_by=all_by) as use_case:
-        directory = use_case.directory
         flags = ["--built-in"] * arguments.built_in + ([f"--to={arguments.to}"] if arguments.to else [])
         typed = use_case.command("render", *flags)
-        with every.with_values(directory, use_case.values, typed, enabling=use_case.options) as source:
+        with every.with_values(use_case.tree, use_case.values, typed, enabling=use_case.options) as source:
             command = typed if use_case.is_fetched else ""
             if arguments.to:
                 written = every.write(every.render_all(source, path=path, command=command), Path(arguments.to))

@@ -91,7 +91,7 @@ def _set(here: Tree, directory: Path, words: list[str], parsed: Flags) -> Outcom
         ways = f"{both[0]}=VALUE, or --unset {both[0]}"
         raise _usage(directory, f"{both[0]} cannot be set and taken back at once", ways)
     if parsed.switches["dry-run"]:
-        state.tell_pending(directory)
+        output.note(*here.at(directory).warnings())
     outcome = set_values(
         directory,
         values,
@@ -104,8 +104,7 @@ def _set(here: Tree, directory: Path, words: list[str], parsed: Flags) -> Outcom
         log=state.log(),
         opened=here.at(directory),
     )
-    for misfit in outcome.misfits:
-        output.note(misfit)
+    output.note(*outcome.misfits)
     for unsure in outcome.unsure:
         output.warning(f"{unsure}; run kustomize build to see whether it fits here")
     for text, names in (("set already", outcome.kept), ("no use case here has", outcome.absent)):
@@ -141,13 +140,13 @@ def _values(directory: Path, words: list[str]) -> Mapping[str, Sequence[str]]:
     if not words:
         return {}
     if "=" not in words[0]:
-        if len(words) < 2:
+        if len(words) < 2 and not os.path.isfile(words[0]):  # noqa: PTH113  # a text
             from shlex import quote  # for who has to type something else
 
             name, _, text = words[0].partition(":")
             pair = f"{name}={quote(text.strip() or 'VALUE')}"  # who writes YAML may write NAME:VALUE
             raise _usage(directory, f"a value for {name} is missing", pair)
-        if not words[1].startswith("="):
+        if words[1:] and not words[1].startswith("="):
             return {words[0]: words[1:]}
     return directories.values(words, "set")
 

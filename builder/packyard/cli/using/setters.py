@@ -5,7 +5,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from packyard.cli import declare, directory, output, state
+from packyard.cli import declare, directory, output
 from packyard.cli.rows import FORMS, Rows
 from packyard.core.bundle import address, delivery
 from packyard.core.errors import refuse
@@ -65,7 +65,7 @@ def run(arguments: declare.Arguments) -> None:
 
 def list_all(tree: Tree, command: str, rest: Sequence[str] = ()) -> list[Listing]:
     """List the package in a folder, or those below, and the options that they have enabled; refuse a folder of none."""
-    state.tell_pending(tree.root_dir)
+    output.note(*tree.warnings())
     packages = [package for package in all_below(tree) if posixpath.basename(package) != OPTIONS]
     packages = address.in_order(packages, tree.root_dir) if packages[1:] else packages
     if not packages:
@@ -128,8 +128,7 @@ def _show_one(tree: Tree, arguments: declare.Arguments, listings: Sequence[Listi
         rows = listing.setters
         if listing.is_option and rows:
             output.line(f"option {posixpath.basename(listing.heading)}, for all use cases that have it enabled:")
-        for line in output.filled(listing.description) if rows and not is_part else ():
-            output.line(line)
+        output.line(*(output.filled(listing.description) if rows and not is_part else ()))
         output.table(("NAME", "VALUE", "DESCRIPTION"), [_cells(row.setter) for row in rows])
         for broken in filter(None, (rule.broken for rule in listing.rules)):
             output.warning(str(broken))
@@ -139,8 +138,8 @@ def _show_one(tree: Tree, arguments: declare.Arguments, listings: Sequence[Listi
             words = " ".join([address.typed(listing.directory), *(f"{name}=…" for name in missing)])
             output.note(f"{len(missing)} to be set: packyard set {words}")
     tell_edited((listing.files for listing in listings), listings[0].directory)
-    for difference in earlier.differing(tree.at(listings[0].directory), {}) if not is_part else ():
-        output.note(difference)
+    if not is_part:
+        output.note(*earlier.differing(tree.at(listings[0].directory), {}))
     directory.tell_replaced(tree.at(listings[0].directory), [row.setter.name for row in listings[0].setters])
     if not any(listing.setters for listing in listings):
         output.note("every required value is set" if arguments.unset else "no parameter to list")

@@ -13,7 +13,7 @@ Nothing is written into the folder here.
 
 import os
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from shlex import quote
 from typing import Any
@@ -23,7 +23,7 @@ from packyard.cli.preferences import Setting
 from packyard.cli.rows import Rows
 from packyard.core.bundle import address
 from packyard.core.bundle.manifest import Manifest
-from packyard.core.bundle.reference import Reference
+from packyard.core.bundle.reference import Reference, split
 from packyard.core.errors import InputError, UsageError
 from packyard.core.files.tree import Tree
 from packyard.core.kubernetes import images, operators
@@ -62,25 +62,25 @@ def add_arguments(parser: declare.Parser) -> None:
 
 def run(arguments: declare.Arguments) -> None:
     """Print a package, or its use cases that are named."""
-    reference, _, wanted = "/".join(word.strip("/") for word in arguments.words).partition("/")
+    reference, wanted = split("/".join(arguments.words)) if arguments.words else (None, "")
     source = preferences.source(arguments.channel)
     if arguments.images:
         if wanted:
             raise UsageError(f"packyard show: --images is of a whole package: packyard show {reference} --images")
-        names = _images([reference] if reference else _names(source), source)
+        names = _images([reference] if reference else map(Reference.parse, _names(source)), source)
         IMAGES.show([(name,) for name in names], arguments.output)
         return
     if not reference:
         raise UsageError("packyard show: name a package; packyard list shows their names")
-    fetched = bundles.offer(Reference.parse(reference), source)
+    fetched = bundles.offer(reference, source)
     bundle, paths = fetched.bundle, fetched.bundle.manifest.deployed()
-    cases = [contents.use_case(bundle, path) for path in address.meant(paths, wanted, reference)]
+    cases = [contents.use_case(bundle, path) for path in address.meant(paths, wanted, str(reference))]
     row = described(fetched, source, cases)
     if wanted:
         row |= _own(fetched, cases)
     if ROWS.show([row], arguments.output):
         lines = _told(row, fetched, cases, is_whole=not wanted)
-        typed, flag = quote(reference), preferences.as_flag(source)
+        typed, flag = quote(str(reference)), preferences.as_flag(source)
         then = _then(bundle.manifest, cases[0]) if wanted else f"packyard show {typed}/USECASE{flag}"
         output.page("\n".join([*lines, f"{'next':<{_LABEL}}packyard get {typed}{flag}", " " * _LABEL + then]))
 
@@ -91,9 +91,9 @@ def _names(source: Setting) -> Sequence[str]:
     return [summary.name for summary in bundles.listed(source.value).summaries()]
 
 
-def _images(references: Sequence[str], source: Setting) -> Sequence[str]:
+def _images(references: Iterable[Reference], source: Setting) -> Sequence[str]:
     """Return the whole names of the images of packages, with their registries, each once."""
-    manifests = (bundles.offer(Reference.parse(reference), source).bundle.manifest for reference in references)
+    manifests = (bundles.offer(reference, source).bundle.manifest for reference in references)
     wholes = (images.whole(image) for manifest in manifests for image in manifest.images if images.is_valid(image))
     return list(dict.fromkeys(f"{host}/{name}{'@' if ':' in tag else ':'}{tag}" for host, name, tag in wholes))
 
@@ -134,7 +134,7 @@ def _own(fetched: Fetched, cases: Sequence[BundledUseCase]) -> Row:
 def built(directory: Path) -> Sequence[Object]:
     """Return the objects of a use case; none of one that packyard's own build does not follow."""
     try:
-        return objects.parse(Source(str(directory), builtin.build(directory).decode()))
+        return objects.parse(Source(str(directory), builtin.build(Tree(directory)).decode()))
     except InputError:
         return ()
 

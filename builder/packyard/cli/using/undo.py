@@ -18,11 +18,12 @@ from packyard.cli import declare, output, state
 from packyard.cli import directory as directories
 from packyard.cli.rows import Rows
 from packyard.core.bundle import address, manifest
-from packyard.core.errors import ConflictError, InputError, PackyardError, Problem
+from packyard.core.errors import ConflictError, InputError, PackyardError, Problem, UsageError
 from packyard.core.files import home, undo
 from packyard.core.files.steps import Step
 from packyard.core.files.tree import Tree
-from packyard.using.options import option_setters, options
+from packyard.using.options import options
+from packyard.using.options.folder import has_options
 from packyard.using.upgrade import onefile
 
 ROWS = Rows("change", "title, files (file, change)")
@@ -39,15 +40,19 @@ def add_arguments(parser: declare.Parser) -> None:
 
 def run(arguments: declare.Arguments) -> None:
     """Undo a change, and say which it was."""
+    if "".join(arguments.words[:1]).lstrip("-").isdecimal():
+        raise UsageError("packyard undo: one change at a time; type packyard undo, and again for the one before")
     directory = directories.only(arguments.words, "undo")
     if arguments.list:
         declare.alone(arguments, "undo", "beside --list", "redo", "yes")
         _list(directory, arguments.output)
         return
-    log, places = state.log(), _places(directory)
-    with Tree(directory).locked(log, below=False):  # finishes an interrupted change first
+    log, tree = state.log(), Tree(directory)
+    with tree.locked(log, below=False):  # finishes an interrupted change first
         pass
-    step = undo.undone(log, *places) if arguments.redo else undo.last(log, *places, merge=_merged)
+    history = undo.History(log, tree, _places(tree), _merged)
+    shown = history.shown()
+    step = history.undone() if arguments.redo else next(shown, None) or history.hindered()
     if step is None:
         hint = "packyard undo takes a change back, and --redo does it again until something else changes"
         raise InputError(Problem("nothing to redo", file=str(directory), hint=hint))
@@ -56,13 +61,13 @@ def run(arguments: declare.Arguments) -> None:
         problem = f"is gone, so {step.title} cannot be undone"
         raise InputError(Problem(problem, file=os.path.relpath(step.root), hint=hint))
     is_asked = not (arguments.redo or arguments.yes)
-    if is_asked and (newer := undo.newer(log, step, *places, merge=_merged)):
+    if is_asked and (newer := history.newer(step)):
         edits = ", ".join(f"{problem.file}:{problem.line}" for problem in newer[1])
         hidden = f"the files do not show the last change, {newer[0].title}" + f" (edited since: {edits})" * bool(edits)
         _ask(f"{hidden}; the one before it is {step.title}", directory)
-    elif is_asked and len({past.root for past in undo.shown(log, *places, merge=_merged)}) > 1:
+    elif is_asked and {past.root for past in shown} - {step.root}:
         _ask(f"of several packages here {os.path.relpath(step.root)} was changed last, by {step.title}", directory)
-    files = undo.take_back(log, step, merge=_merged)
+    files = history.take_back(step)
     changes = {os.path.relpath(step.path(name)): _change(step, name, data) for name, data in sorted(files.items())}
     if ROWS.show([(step.title, [*changes.items()])], arguments.output):
         for name, change in changes.items():
@@ -79,16 +84,16 @@ def _ask(change: str, directory: Path) -> None:
 
 
 def _list(directory: Path, form: str) -> None:
-    log, places = state.log(), _places(directory)
-    if why := home.lack(log.folder):
+    if why := home.lack((log := state.log()).folder):
         output.note(f"{directory}: nothing to undo, as no history is kept: {why}")
         return
-    steps = list(undo.shown(log, *places, merge=_merged))
+    history = undo.History(log, tree := Tree(directory), _places(tree), _merged)
+    steps = list(history.shown())
     times = [time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(step.file.stat().st_mtime)) for step in steps]
     rows = [(at + 1, step.title, times[at], len(step.sizes), address.of(_place(step))) for at, step in enumerate(steps)]
     LIST.show(rows, form)
     if not steps:
-        undone = undo.undone(log, *places)
+        undone = history.undone()
         again = f"; packyard undo {quote(str(directory))} --redo does {undone.title} again" if undone else ""
         output.note(f"{directory}: nothing to undo{again}")
 
@@ -108,16 +113,15 @@ def _merged(path: str, then: bytes | None, now: bytes | None, back: bytes | None
     return data
 
 
-def _places(directory: Path) -> list[Path]:
+def _places(tree: Tree) -> list[Path]:
     """Return a folder, its packages, and the folder of the options that it has enabled: their values belong to it too.
 
     The history of a package that was moved with the folder is found only in its own.
     """
-    places = [directory, *(file.parent for file in sorted(directory.glob(f"*/{manifest.FILE}")))]
+    places = [tree.root_dir, *(file.parent for file in sorted(tree.root_dir.glob(f"*/{manifest.FILE}")))]
     with suppress(PackyardError):  # a kustomization that cannot be read has no options
-        tree = Tree(directory)
         option_folder = options.find(tree)
-        if option_folder and option_setters.read_enabled(tree):
+        if option_folder and has_options(tree) and option_folder.enabled:
             places.append(Path(option_folder.real))
     return places
 

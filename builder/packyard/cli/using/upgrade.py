@@ -24,6 +24,7 @@ from packyard.core.bundle import address, manifest, receipt
 from packyard.core.bundle.bundle import Bundle
 from packyard.core.bundle.reference import LATEST, Reference, order
 from packyard.core.errors import InputError, Problem, on_one_line
+from packyard.core.files.tree import Tree
 from packyard.core.yaml.document import unmerged
 from packyard.sharing.fetching.fetch import Fetched
 from packyard.using.upgrade.directory import undecided, upgrade
@@ -61,7 +62,7 @@ def run(arguments: declare.Arguments) -> int:
     fetched, received = _theirs(folder, base, version, arguments.channel)
     theirs = fetched.bundle
     if arguments.dry_run:
-        state.tell_pending(folder)
+        output.note(*Tree(folder).warnings())
     log = state.log(f"upgrade {base.name} {base.version} to {theirs.version}")
     outcome = upgrade(folder, base, theirs, decision, dry_run=arguments.dry_run, log=log, receipt=received)
     conflicts = () if decision else outcome.conflicts
@@ -72,8 +73,7 @@ def run(arguments: declare.Arguments) -> int:
         left_out = {manifest.FILE, *(os.path.relpath(conflict.file, folder) for conflict in conflicts)}
         unified_diff.diffs(folder, {path: both for path, both in outcome.files.items() if path not in left_out})
     elif is_text:
-        for path, change in outcome.changes.items():
-            output.line(f"{change:<8} {folder / path}")
+        output.line(*(f"{change:<8} {folder / path}" for path, change in outcome.changes.items()))
     if conflicts:
         raise undecided(conflicts)
     return _tell_undecided(folder, outcome)
@@ -85,7 +85,7 @@ def _theirs(folder: Path, base: Bundle, version: str, flag: str | None) -> tuple
     if version.endswith(".tar.gz"):
         trusted = preferences.trust(received.channel) if received else preferences.trusted_anywhere()
         fetched = bundles.proved(Path(version), trusted)
-        bundles.tell_signed(fetched)
+        output.note(*bundles.signers(fetched))
         bundle = fetched.bundle
         moved = replace(received, version=bundle.version, digest=bundle.digest).to_bytes() if received else None
         return fetched, moved

@@ -49,8 +49,6 @@ def add_arguments(parser: declare.Parser) -> None:
 
 def run(arguments: declare.Arguments) -> int:
     """Verify a file or a directory; 1 if a directory's files differ."""
-    if "://" in arguments.what:
-        Reference.parse(arguments.what)  # refuses it
     of_what = _file if (what := Path(arguments.what)).exists() and not what.is_dir() else _directory
     return of_what(arguments.what, arguments.channel, arguments.output)
 
@@ -70,8 +68,7 @@ def _file(word: str, channel: str | None, form: str) -> int:
             raise IntegrityError(Problem(problem, file=str(file)))
         proof = replace(published.proof or proof, bundle=bundle)
     if ROWS.show([proof], form):
-        for text in proof.describe():
-            output.line(text)
+        output.line(*proof.describe())
         if not channel and not proof.signers:
             output.note(f"packyard verify {quote(str(file))} --from CHANNEL asks the channel that it is from")
     return 0
@@ -95,8 +92,7 @@ def _directory(word: str, flag: str | None, form: str) -> int:
     row = (described.name, described.version, [*different.items()], published is not None, proof and proof.index)
     edited = [(path, state) for path, state in different.items() if state != "set"]
     if DIRECTORY.show([row], form):
-        for path, state in edited:
-            output.line(f"{state:<8} {path}")
+        output.line(*(f"{state:<8} {path}" for path, state in edited))
         number = sum(path.startswith(below) for path in described.files)
         same = number - sum(state != "extra" for state in different.values())
         counted = f"{same} of {output.counted(number, 'file')} unchanged"
@@ -106,7 +102,7 @@ def _directory(word: str, flag: str | None, form: str) -> int:
         output.note(f"{described.name} {described.version}: {counted}{whose}")
         if not published:
             output.warning(f"not checked: whether {manifest.FILE} is the published one: {text}")
-        bundles.tell_signed(published)
+        output.note(*bundles.signers(published))
     return int(bool(edited))
 
 

@@ -51,8 +51,7 @@ def run(arguments: declare.Arguments) -> None:
         tree.write(files)
     row = (imported.name, imported.use_cases, list(files), imported.notes)
     if ROWS.show([row], arguments.output):
-        for path in files:
-            output.line(path)
+        output.line(*files)
         for each in imported.notes:
             if each.todo == _CARRIED:
                 places = (":".join(case.split(":", 2)[:2]) for case in each.cases)
@@ -87,7 +86,7 @@ def _with_faults(here: Workspace, imported: Imported) -> Imported:
 def _build(folder: Path) -> bytes:
     """Build a folder as packyard does, or where it cannot as kustomize does."""
     try:
-        return builtin.build(folder)
+        return builtin.build(Tree(folder))
     except BeyondError:
         program = programs.find(os.environ.get("PATH", os.defpath))
         if program is None:

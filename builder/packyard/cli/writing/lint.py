@@ -20,8 +20,6 @@ from packyard.core.kubernetes import schemas
 from packyard.core.kubernetes.schemas import Judge
 from packyard.core.work import executor
 from packyard.using.options.switch import find_misfits
-from packyard.using.setters.krmfile import KRMFILE
-from packyard.using.setters.packages import KPTFILE
 from packyard.writing.authoring.fix import fix
 from packyard.writing.build import package_lint, workspace_lint
 from packyard.writing.build.own_rules import judges_of
@@ -32,7 +30,6 @@ from packyard.writing.source.workspace import Workspace, built_in, find_root
 
 ROWS = Rows("finding", "file, line, column, rule, severity, message, hint, composed, fix")
 EXAMPLE = "packyard lint my-model --strict"
-_ARCHIVES = (".tar.gz", ".tgz")
 _WAYS = "type packyard lint DIR, packyard lint . for all below, or packyard lint --workspace DIR"
 
 
@@ -86,25 +83,14 @@ def _lint(arguments: declare.Arguments) -> int:
 def _sorted_out(targets: Sequence[str], here: Workspace | None) -> tuple[list[str], list[str]]:
     """Return the names of packages of the workspace, and the folders beside it, that targets are."""
     names: list[str] = _all_names(here) if here and not targets else []
-    folders: list[str] = [] if targets or here else [_here()]
+    folders: list[str] = [] if targets or here else ["."]
     for target in targets:
-        if target.endswith(_ARCHIVES):
-            raise InputError(Problem("is an archive", file=target, hint=f"tar -xzf {target}, and lint its folder"))
         packages = _packages_in(target, here) if here else None
         if packages is None and (place := directories.find([target])):
             folders.append(str(place[0]))
         else:
             names += [target] if packages is None else packages
     return names, folders
-
-
-def _here() -> str:
-    """Return this folder, which nobody named: it has to hold manifests, or a package, or be a part of one."""
-    files = list(Path().iterdir())
-    is_meant = any(file.suffix in (".yaml", ".yml") or file.name in (MANIFEST, KRMFILE, KPTFILE) for file in files)
-    if not is_meant and root_of(".") == os.path.realpath("."):
-        raise InputError(Problem(f"no {WORKSPACE} here or above, and nothing here that is linted", hint=_WAYS))
-    return "."
 
 
 def _packages_in(folder: str, here: Workspace) -> list[str] | None:
@@ -149,8 +135,7 @@ def _in_workspace(arguments: declare.Arguments, here: Workspace, names: list[str
     for name in (name for name in names if name not in _all_names(here)):
         here.package_dir(name)  # which refuses it
     linted = executor.run(partial(package_lint.lint, here), names, jobs=workspaces.jobs(arguments, names))
-    for text in sorted({text for item in linted for text in item.unchecked}):
-        output.note(text)
+    output.note(*sorted({text for item in linted for text in item.unchecked}))
     return workspace_lint.judge(here, linted), sum(item.use_cases for item in linted)
 
 
@@ -165,10 +150,9 @@ def _without_taste(directory: Path, findings: list[Finding]) -> list[Finding]:
 def _in_folder(directory: Path, judging: list[Judge]) -> Linted:
     """Return what is wrong with a folder, and with the options that its use cases have."""
     tree = Tree(directory)
-    state.tell_pending(tree.root_dir)
+    output.note(*tree.warnings())
     linted = folder.lint(tree, judges=judging)
-    for text in linted.unchecked:
-        output.note(text)
+    output.note(*linted.unchecked)
     if not linted.findings and not linted.use_cases:
         raise InputError(Problem(f"no {WORKSPACE} here or above, and no manifests in {directory}", hint=_WAYS))
     broken = {Path(finding.file) for finding in linted.findings if finding.rule == "unreadable"}

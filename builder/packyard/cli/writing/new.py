@@ -18,7 +18,7 @@ from packyard.cli.rows import Rows
 from packyard.core.bundle import archive
 from packyard.core.bundle.archive import Member
 from packyard.core.errors import InputError, Problem, UsageError
-from packyard.using.kustomize.part import first_sentence
+from packyard.core.kubernetes.kustomization import first_sentence
 from packyard.writing.authoring import new
 from packyard.writing.authoring.new import Answers
 from packyard.writing.build import workspace_lint

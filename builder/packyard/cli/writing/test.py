@@ -32,8 +32,7 @@ def run(arguments: declare.Arguments) -> int:
     is_short = output.quiet and arguments.output == "text"
     ROWS.show([each for each in verdicts if each.state != "passed" or not is_short], arguments.output)
     workspaces.tell_warnings(len({warning for verdict in verdicts for warning in verdict.warnings}), arguments)
-    for text in dict.fromkeys(text for verdict in verdicts for text in verdict.unchecked):
-        output.note(text)
+    output.note(*dict.fromkeys(text for verdict in verdicts for text in verdict.unchecked))
     misfits = dict.fromkeys((verdict.package, misfit) for verdict in verdicts for misfit in verdict.misfits)
     for package, misfit in misfits:
         cases = [verdict.where for verdict in verdicts if verdict.package == package and misfit in verdict.misfits]

@@ -35,9 +35,8 @@ class Reference:
     @classmethod
     def parse(cls, text: str) -> "Reference":
         """Read ``NAME``, ``NAME@VERSION``, ``NAME@^1.2``, ``NAME@~1.2.0`` or ``NAME@latest``."""
-        if "://" in text:  # which may hold a password
-            hint = "name it and its channel: NAME@VERSION --from CHANNEL"
-            raise InputError(Problem("a package is not named by an address", hint=hint))
+        if is_address(text):
+            raise refusal(text)
         name, at, version = text.partition("@")
         check_name(name)
         if not at:
@@ -56,7 +55,7 @@ class Reference:
         A range has no pre-release, but for those of the version that it begins with, if that is one.
         """
         if self.version is not None:
-            return self.version == version
+            return identity(self.version) == identity(version)
         if self.choice[:1] not in _RANGES:
             return True
         low, candidate = identity(self.choice[1:]), identity(version)
@@ -71,8 +70,27 @@ class Reference:
 
 def split(text: str) -> tuple[Reference, str]:
     """Read ``NAME[@VERSION][/USECASE]``: a package, and what is named in it."""
-    package, _, use_case = (text, "", "") if "://" in text else text.partition("/")
+    text = text.removeprefix("./")
+    package, _, use_case = (text, "", "") if is_address(text) else text.partition("/")
     return Reference.parse(package), use_case.strip("/")
+
+
+def is_address(text: str) -> bool:
+    """Return whether a text is the address or the path of a bundle: the name of one has no dot."""
+    first, slash, _ = text.partition("/")
+    is_path = slash and (not first or "." in first.partition("@")[0] or "://" in text)
+    return bool(is_path) or text.endswith(".tar.gz")
+
+
+def refusal(text: str) -> InputError:
+    """Return the error for an address or a path in place of a name; an address may hold a password."""
+    channel, _, name = text.rpartition("/")
+    channel, name = "oci://" * (":" in name and "://" not in text) + channel, name.replace(":", "@")
+    is_plain = is_name(name.partition("@")[0]) and channel.strip("./") and "@" not in channel and channel[-2:] != ":/"
+    hint = f"name it and its channel: {f'{name} --from {channel}' if is_plain else 'NAME@VERSION --from CHANNEL'}"
+    if text.endswith(".tar.gz") and "://" not in text:
+        hint = f"tar xzf {text} unpacks the file, packyard verify {text} checks it"
+    return InputError(Problem("a package is not named by an address or a file", hint=hint))
 
 
 def is_name(text: str) -> bool:
@@ -99,15 +117,10 @@ def _end(choice: str) -> tuple[int, ...]:
 def check_name(name: str) -> None:
     """Refuse a name that is not a DNS label (RFC 1123): it is used for directories, keys and objects."""
     if not _NAME.fullmatch(name):
-        corrected = name.removeprefix("./").rstrip("/").lower().replace("_", "-")
         hint = "use up to 63 lower case letters, digits and '-', with a letter or digit at both ends"
-        if not _NAME.fullmatch(corrected):
-            corrected = ""
-        if (parts := re.fullmatch(r"([^:=]+)(?:==?|:)(\S+)", name)) and is_name(parts[1]) and is_version(parts[2]):
-            corrected = f"{parts[1]}@{parts[2]}"
-        if not name.strip("./"):
-            hint = "name a package, NAME or NAME@VERSION; tar xzf FILE unpacks one, packyard verify FILE checks it"
-        hint = f"did you mean {corrected!r}?" if corrected else hint
+        corrected = re.sub("==?|:", "@", name.rstrip("/").lower().replace("_", "-"), count=1)
+        if is_name(corrected.partition("@")[0]) and corrected != name:
+            hint = f"did you mean {corrected!r}?"
         raise InputError(Problem(f"{name[:80]!r} is not a name for a package", hint=hint))
 
 

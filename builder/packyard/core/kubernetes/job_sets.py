@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from packyard.core.kubernetes.kinds import JOBSET, TRAINER, called, is_kind, name_of
 from packyard.core.yaml.document import mappings
 from packyard.core.yaml.node import MappingNode, Node, Scalar
+from packyard.core.yaml.values import flag
 
 #: Kinds with the template of a JobSet.
 _RUNTIMES = ("TrainingRuntime", "ClusterTrainingRuntime")
@@ -40,7 +41,7 @@ class JobSet:
     def service(self) -> Scalar | None:
         """The name of the Service that is created for it, by which its pods find each other."""
         network = self.spec.mapping("network")
-        if network and network.text("enableDNSHostnames") == "false":
+        if network and flag(network.get("enableDNSHostnames")) is False:
             return None
         name = (network.get("subdomain") if network else None) or self.name
         return name if isinstance(name, Scalar) else None

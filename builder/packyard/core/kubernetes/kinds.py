@@ -6,6 +6,7 @@ apiVersion: serviceusage.cnrm.cloud.google.com/v1beta1       ->  serviceusage.cn
 kind: Service
 """
 
+from packyard.core.kubernetes.lenient import Object, text
 from packyard.core.yaml.document import mappings
 from packyard.core.yaml.node import MappingNode, Node, Scalar
 
@@ -46,9 +47,9 @@ RUN_ONCE = {
 }
 
 
-def kind_of(root: MappingNode) -> Kind:
-    """Return the group and the kind of an object."""
-    return group_of(root.text("apiVersion")), root.text("kind")
+def kind_of(root: Object | MappingNode) -> Kind:
+    """Return the group and the kind of an object, of plain values or of nodes."""
+    return group_of(text(root.get("apiVersion"))), text(root.get("kind"))
 
 
 def group_of(version: str) -> str:

@@ -66,6 +66,12 @@ def header(kind: str = "Kustomization") -> list[str]:
     return [f"apiVersion: {VERSIONS[kind]}", f"kind: {kind}"]
 
 
+def first_sentence(text: str) -> str:
+    """Return the first sentence of what a kustomization says of itself, with its full stop."""
+    head = text.partition(". ")[0].removesuffix(".")
+    return f"{head}." if head else ""
+
+
 def referred(root: Node | None, fields: Sequence[str] = LISTED) -> Iterator[str]:
     """Yield the files and folders that a kustomization names in fields, as it writes them."""
     for field in fields:

@@ -6,7 +6,7 @@ A setter that is still to be set ships as ``""`` and may stand in the place of a
 from collections.abc import Mapping
 from typing import Any
 
-from packyard.core.kubernetes.kinds import Kind, group_of
+from packyard.core.yaml.node import Scalar
 
 Object = Mapping[str, Any]
 """A mapping as YAML gives it."""
@@ -25,8 +25,8 @@ def mappings(value: object) -> list[Object]:
 
 
 def text(value: object) -> str:
-    """Return a text as it is, and anything else as an empty one."""
-    return value if isinstance(value, str) else ""
+    """Return a text as it is, that of a scalar's node, and anything else as an empty one."""
+    return value if isinstance(value, str) else value.text() if isinstance(value, Scalar) else ""
 
 
 def texts_under(value: object, key: str) -> set[str]:
@@ -40,12 +40,6 @@ def texts_under(value: object, key: str) -> set[str]:
 def type_of(item: Object) -> tuple[str, str]:
     """Return the apiVersion and the kind of an object."""
     return text(item.get("apiVersion")), text(item.get("kind"))
-
-
-def kind_of(item: Object) -> Kind:
-    """Return the group and the kind of an object."""
-    version, kind = type_of(item)
-    return group_of(version), kind
 
 
 def name_of(item: Object) -> str:

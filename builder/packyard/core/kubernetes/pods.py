@@ -18,8 +18,9 @@ from functools import cached_property
 from typing import Any, Generic, TypeVar
 
 from packyard.core.kubernetes import kinds
-from packyard.core.kubernetes.kinds import Kind, group_of, of
-from packyard.core.yaml.node import MappingNode, Scalar, SequenceNode
+from packyard.core.kubernetes.kinds import Kind, kind_of, of
+from packyard.core.kubernetes.lenient import text
+from packyard.core.yaml.node import MappingNode, SequenceNode
 
 #: Keys and indices, from an object down to a part of it.
 Path = tuple[str | int, ...]
@@ -102,14 +103,14 @@ class Pod(Generic[M]):
         """Which of the pods of its object it is, as the kind has it: ``worker``; else what its component is called."""
         for path, mapping in reversed(self.chain):
             above, last = path[-2:-1], path[-1] if path else ""
-            if isinstance(last, int) and (name := _text(_get(mapping, "name")) or _text(_get(mapping, "groupName"))):
+            if isinstance(last, int) and (name := text(_get(mapping, "name")) or text(_get(mapping, "groupName"))):
                 return name
             if above and str(above[0]).endswith("ReplicaSpecs"):
                 return str(last).lower()
             if last in _OF_ROLES:
                 return _OF_ROLES[last]
         names = (_get(_get(_get(holder, "metadata"), "labels"), _COMPONENT) for _, holder in reversed(self.chain))
-        return next((text for component in names if (text := _text(component))), "")
+        return next(filter(None, map(text, names)), "")
 
     @cached_property
     def container_places(self) -> list[Place[M]]:
@@ -137,7 +138,7 @@ class Pod(Generic[M]):
         """The names of what containers may mount: volumes, and the claims that the object makes for its pods."""
         claims = [chain[-1][1] for end in self._ends for pattern in _CLAIMS for chain in _follow(end, pattern)]
         holders = [*self.volumes, *(_get(claim, "metadata") for claim in claims)]
-        return frozenset(text for holder in holders if (text := _text(_get(holder, "name"))))
+        return frozenset(text(_get(holder, "name")) for holder in holders) - {""}
 
     def get(self, field: str) -> Any:
         """Return a field of the pod, or None; what an Argo template leaves open is as its Workflow says."""
@@ -156,12 +157,8 @@ def knows(kind: Kind) -> bool:
 
 def are_known(root: Mapping[str, Any] | MappingNode) -> bool:
     """Say whether pods are made as they stand in an object, by what is known of its kind."""
-    kind = group_of(_text(_get(root, "apiVersion"))), _text(_get(root, "kind"))
-    is_whole = kind in (
-        (kinds.CORE, "List"),
-        (kinds.TRAINER, "TrainJob"),
-    )  # whose items and overrides are what they are
-    return kind in PODS or kind in _WORKFLOWS or is_whole
+    whole = ((kinds.CORE, "List"), (kinds.TRAINER, "TrainJob"))  # whose items and overrides are what they are
+    return kind_of(root) in (*PODS, *_WORKFLOWS, *whole)
 
 
 def find(root: M) -> list[Pod[M]]:
@@ -178,7 +175,7 @@ def _find(value: Any, path: Path, chain: Chain[Any]) -> Iterator[Pod[Any]]:
     """Find the pods of an object by its kind, those of anything else by search."""
     if _is_mapping(value):
         chain = (*chain, (path, value))
-        kind = group_of(_text(_get(value, "apiVersion"))), _text(_get(value, "kind"))
+        kind = kind_of(value)
         if kind == kinds.CUSTOM or kind[0].endswith(_OF_POLICIES):  # which only look like objects
             return
         if kind in PODS:
@@ -226,7 +223,3 @@ def _members(value: Any) -> Iterable[tuple[str | int, Any]]:
     if isinstance(value, SequenceNode):
         return enumerate(item.value for item in value.items)
     return value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
-
-
-def _text(value: object) -> str:
-    return value.value if isinstance(value, Scalar) else value if isinstance(value, str) else ""

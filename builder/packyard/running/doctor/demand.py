@@ -11,8 +11,8 @@ from functools import reduce
 from operator import or_
 
 from packyard.core.kubernetes import pods, quantity
-from packyard.core.kubernetes.kinds import TRAINER
-from packyard.core.kubernetes.lenient import Object, kind_of, labels_of, mapping, name_of, text
+from packyard.core.kubernetes.kinds import TRAINER, kind_of
+from packyard.core.kubernetes.lenient import Object, labels_of, mapping, name_of, text
 from packyard.core.kubernetes.pods import Pod
 from packyard.running.doctor.facts import Facts
 from packyard.running.runs import roles

@@ -9,8 +9,8 @@ from typing import Any
 
 from packyard.core.errors import Problem, refuse
 from packyard.core.kubernetes.groups import resource_of
-from packyard.core.kubernetes.kinds import group_of
-from packyard.core.kubernetes.lenient import Object, kind_of, labels_of, mapping, name_of, text
+from packyard.core.kubernetes.kinds import group_of, kind_of
+from packyard.core.kubernetes.lenient import Object, labels_of, mapping, name_of, text
 from packyard.running.runs import roles
 from packyard.running.runs.kubectl import UNKNOWN, Kubectl, listed
 from packyard.running.runs.record import NUMBER, RunRecord

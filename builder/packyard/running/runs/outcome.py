@@ -8,8 +8,9 @@ RayJob        status.jobDeploymentStatus: Complete or Failed, by status.jobStatu
 
 from collections.abc import Mapping
 
+from packyard.core.kubernetes import kinds
 from packyard.core.kubernetes.kinds import APPS, ARGO, BATCH, CORE, ENDLESS, JOBSET, KUBEFLOW, RAY, TRAINER, Kind, of
-from packyard.core.kubernetes.lenient import Object, condition, kind_of, mapping, mappings, text
+from packyard.core.kubernetes.lenient import Object, condition, mapping, mappings, text
 
 SUCCEEDED, FAILED = "succeeded", "failed"
 
@@ -33,7 +34,7 @@ _UPDATED: Mapping[Kind, tuple[str, str]] = {
 
 def of_object(item: Object) -> tuple[str, str]:
     """Return how a workload ended, `SUCCEEDED`, `FAILED` or an empty text, and why, in its controller's words."""
-    kind, status = kind_of(item), mapping(item.get("status"))
+    kind, status = kinds.kind_of(item), mapping(item.get("status"))
     if kind == _RAY_JOB:
         return _of_ray_job(status)
     if kind in _PHASES:
@@ -73,7 +74,7 @@ def is_suspended(item: Object) -> bool:
 
 def is_unseen(item: Object) -> bool:
     """Say whether a controller of Kubernetes has yet to look at the last change of a workload."""
-    if kind_of(item) not in _UPDATED:
+    if kinds.kind_of(item) not in _UPDATED:
         return False
     observed = mapping(item.get("status")).get("observedGeneration")
     generation = mapping(item.get("metadata")).get("generation")
@@ -85,7 +86,7 @@ def updating(item: Object) -> str:
 
     It is what ``kubectl rollout status`` waits for: until then pods as they were before may run, and be ready.
     """
-    kind, status = kind_of(item), mapping(item.get("status"))
+    kind, status = kinds.kind_of(item), mapping(item.get("status"))
     if kind not in _UPDATED:
         return ""
     if is_unseen(item):
@@ -99,4 +100,4 @@ def updating(item: Object) -> str:
 
 def is_untouched(item: Object) -> bool:
     """Say whether no controller has said anything of a workload of a kind that is not Kubernetes' own."""
-    return kind_of(item)[0] not in (CORE, APPS, BATCH) and not mapping(item.get("status"))
+    return kinds.kind_of(item)[0] not in (CORE, APPS, BATCH) and not mapping(item.get("status"))

@@ -9,8 +9,8 @@ from pathlib import PurePosixPath
 from typing import Any
 
 from packyard.core.kubernetes import pods
-from packyard.core.kubernetes.kinds import CORE
-from packyard.core.kubernetes.lenient import kind_of, mapping, mappings, text
+from packyard.core.kubernetes.kinds import CORE, kind_of
+from packyard.core.kubernetes.lenient import mapping, mappings, text
 from packyard.core.kubernetes.pods import Pod
 from packyard.running.runs.run import MANAGED, Object
 

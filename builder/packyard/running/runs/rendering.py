@@ -9,6 +9,7 @@ from packyard.core.bundle import delivery
 from packyard.core.bundle import manifest as manifests
 from packyard.core.bundle.prerequisite import Prerequisite
 from packyard.core.digest import Digest
+from packyard.core.files.tree import Tree
 from packyard.core.kubernetes import plain_secrets
 from packyard.core.yaml.node import Source
 from packyard.running.runs import run as runs
@@ -42,7 +43,7 @@ class Rendered:
     @classmethod
     def of(
         cls,
-        directory: Path,
+        tree: Tree,
         values: Mapping[str, Sequence[str]],
         *,
         path: str,
@@ -55,7 +56,8 @@ class Rendered:
         ``command`` is what the user typed before the values, for the hints of errors; a use case that ``is_fetched`` is
         there for that alone. Raises `InputError` as `render` does, among others for what is required and not set.
         """
-        with every.with_values(directory, values, command, enabling=enabling) as source:
+        directory = tree.root_dir
+        with every.with_values(tree, values, command, enabling=enabling) as source:
             inputs = Inputs.read(source)
             text = render(source, path=path, inputs=inputs, command=command if is_fetched else "").decode()
         options = tuple(option.name for option in inputs.options)

@@ -14,8 +14,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from packyard.core.kubernetes import pods
-from packyard.core.kubernetes.kinds import APPS, ARGO, BATCH, CORE, JOBSET, KUBEFLOW, LWS, TRAINER, Kind, of
-from packyard.core.kubernetes.lenient import Object, kind_of, labels_of, mapping, mappings, name_of, owners_of, text
+from packyard.core.kubernetes.kinds import APPS, ARGO, BATCH, CORE, JOBSET, KUBEFLOW, LWS, TRAINER, Kind, kind_of, of
+from packyard.core.kubernetes.lenient import Object, labels_of, mapping, mappings, name_of, owners_of, text
 from packyard.core.kubernetes.pods import Pod
 
 #: The roles that speak for a run, the first that it has.

@@ -9,8 +9,8 @@ from collections.abc import Iterator
 from typing import Any
 
 from packyard.core.kubernetes import plain_secrets
-from packyard.core.kubernetes.kinds import CORE
-from packyard.core.kubernetes.lenient import Object, kind_of, mapping, text
+from packyard.core.kubernetes.kinds import CORE, kind_of
+from packyard.core.kubernetes.lenient import Object, mapping, text
 
 _FLAG = re.compile(r"--?(?P<name>[A-Za-z][\w.-]*)=(?P<value>.+)", re.DOTALL)
 

@@ -8,8 +8,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from packyard.core.errors import InputError, Problem, suggest
-from packyard.core.kubernetes.kinds import RUN_ONCE
-from packyard.core.kubernetes.lenient import Object, condition, finalizers, is_ending, kind_of, name_of, text
+from packyard.core.kubernetes.kinds import RUN_ONCE, kind_of
+from packyard.core.kubernetes.lenient import Object, condition, finalizers, is_ending, name_of, text
 from packyard.running.runs import look, outcome, outputs, trouble, waiting, workloads
 from packyard.running.runs.kubectl import Kubectl
 from packyard.running.runs.look import Key, Objects

@@ -7,18 +7,8 @@ from collections.abc import Sequence
 from functools import cached_property
 
 from packyard.core.kubernetes import dependencies, pods
-from packyard.core.kubernetes.kinds import KUEUE
-from packyard.core.kubernetes.lenient import (
-    Object,
-    condition,
-    kind_of,
-    labels_of,
-    mapping,
-    mappings,
-    name_of,
-    owners_of,
-    text,
-)
+from packyard.core.kubernetes.kinds import KUEUE, kind_of
+from packyard.core.kubernetes.lenient import Object, condition, labels_of, mapping, mappings, name_of, owners_of, text
 from packyard.running.runs import look, trouble
 from packyard.running.runs.kubectl import Kubectl
 

@@ -3,8 +3,8 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from packyard.core.kubernetes.kinds import APPS, JOBSET
-from packyard.core.kubernetes.lenient import Object, is_ending, kind_of, mapping, mappings, name_of, owners_of, text
+from packyard.core.kubernetes.kinds import APPS, JOBSET, kind_of
+from packyard.core.kubernetes.lenient import Object, is_ending, mapping, mappings, name_of, owners_of, text
 from packyard.running.runs import outcome, roles, trouble
 from packyard.running.runs.look import Key, key_of
 from packyard.running.runs.outcome import FAILED, SUCCEEDED

@@ -20,7 +20,7 @@ from typing import TypeVar
 from packyard.core.bundle import record, reference
 from packyard.core.bundle.record import FaultError, Record, flag, in_json, list_of, map_of, object_of, size, text
 from packyard.core.digest import Digest
-from packyard.core.errors import ConflictError, InputError, IntegrityError, Problem, refuse, suggest
+from packyard.core.errors import ConflictError, InputError, IntegrityError, Problem, absent, refuse
 from packyard.core.work import parallel
 from packyard.sharing.entry import IndexEntry
 from packyard.sharing.index.package import Package, Summary
@@ -190,9 +190,9 @@ class Index:
         """Return the package of a name, or raise `InputError` with the nearest name."""
         package = self.package(name)
         if package is None:
-            near = suggest(name, self.names()) if len(self.shards) <= _NEAR else ""
-            hint = near or f"packyard list --from {quote(self.store.address if self.store else 'CHANNEL')} shows them"
-            raise InputError(Problem(f"the channel has no package {name!r}", hint=hint, missing=name))
+            names = self.names() if len(self.shards) <= _NEAR else ()
+            hint = f"packyard list --from {quote(self.store.address if self.store else 'CHANNEL')} shows them"
+            raise InputError(absent(f"the channel has no package {name!r}", name, names, hint))
         return package
 
     # Changes.

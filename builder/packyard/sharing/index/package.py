@@ -96,8 +96,8 @@ class Package:
         return self.latest or self.every[-1]
 
     def get(self, version: str) -> IndexEntry:
-        """Return the entry of a version, or raise `InputError` with the versions that are there."""
-        entry = self.versions.get(version)
+        """Return the entry of a version, however that is spelled, or raise `InputError` with those that are there."""
+        entry = self.versions.get(version) or self._spelled(version)
         if entry is None or entry.removed:
             problem = why_gone(entry) if entry else f"the channel has no version {version!r} of {self.name}"
             raise InputError(Problem(problem, hint=f"it has {self.last_versions()}"))
@@ -116,16 +116,20 @@ class Package:
 
     def present(self, version: str) -> IndexEntry | None:
         """Return what is there as a version, if anything; refuse one that was removed, or has another spelling."""
-        identity = reference.identity(version)
-        same = [known for known in self.versions if reference.identity(known) == identity]
-        same.sort(key=version.__ne__)  # this spelling first
-        present = next(filter(None, map(self.versions.get, same)), None)
+        present = self._spelled(version)
         if present and present.removed:
             raise ConflictError(Problem(why_gone(present), hint=_RAISE))
         if present and present.version != version:
             problem = f"{self.name}@{version} is published as {present}: one version has one spelling in a channel"
             raise ConflictError(Problem(problem, hint=f"publish as {present.version}, or raise the version"))
         return present
+
+    def _spelled(self, version: str) -> IndexEntry | None:
+        """Return what is there as a version in one of its spellings, this one first."""
+        identity = reference.identity(version)
+        same = [known for known in self.versions if reference.identity(known) == identity]
+        same.sort(key=version.__ne__)
+        return next(filter(None, map(self.versions.get, same)), None)
 
     def put(self, entry: IndexEntry) -> "Package":
         """Return the package with an entry, in place of the one of its version if there is one."""

@@ -16,6 +16,7 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
+from functools import partial
 from pathlib import PurePosixPath
 from typing import Any, TypeVar
 
@@ -192,15 +193,16 @@ class BucketStore:
         """
         attributes: Any = {"Content-Type": content_type(key), "Cache-Control": cache_control(key)}
 
-        def put(bucket: ObjectStore) -> Any:
-            for attempt in range(ATTEMPTS):
+        def put(bucket: ObjectStore) -> object:
+            write = partial(obstore.put, bucket, key, data, use_multipart=False, attributes=attributes, mode=mode)
+            for attempt in range(ATTEMPTS - 1):
                 try:
-                    return obstore.put(bucket, key, data, use_multipart=False, attributes=attributes, mode=mode)
+                    return write()
                 except exceptions.GenericError as error:
-                    if attempt + 1 == ATTEMPTS or not _BROKEN.search(str(error)):
+                    if not _BROKEN.search(str(error)):
                         raise
-                    _pause(attempt)
-            return None
+                _pause(attempt)
+            return write()
 
         try:
             self._ask(self._place(key), put)

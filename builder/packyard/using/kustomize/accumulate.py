@@ -109,18 +109,18 @@ class Gathering:
     reached: dict[str, int] = field(default_factory=dict)
     check: Callable[[SourceObject, Patch, Identity], None] = lambda _item, _change, _before: None
 
-    def gather(self, part: Part, objects: list[SourceObject]) -> int:
-        """Add a part's objects, let its components work on all, then its patches and replacements."""
+    def gather(self, part: Part, onto: list[SourceObject] | None = None) -> list[SourceObject]:
+        """Add a part's objects, let its components work on all, then its patches and replacements; return all."""
+        objects = [] if onto is None else onto
         add(objects, own := [SourceObject(root, stem) for stem, root in part.objects])
         for resource in part.resources:
-            below: list[SourceObject] = []
-            self.gather(resource, below)
-            add(objects, below)
+            add(objects, self.gather(resource))
         generated = (
             SourceObject(item.root, item.stem, item, part if item.is_hashed else None) for item in part.generated
         )
         add(objects, generated)  # before the components, as kustomize since 5.1.1
-        count = sum(self.gather(component, objects) for component in part.components)
+        for component in part.components:
+            self.gather(component, objects)
         changed: set[int] = set()
         for change in part.patches:
             targets = self._apply(change, objects)
@@ -131,9 +131,9 @@ class Gathering:
         changed.update(map(id, self._patch_pods(part, objects)))
         for replaced in part.replacements:
             self._replace(replaced, objects)
-        count += len(own) + len(changed)
-        self.reached[part.folder] = count
-        return count
+        below = sum(self.reached[component.folder] for component in part.components)
+        self.reached[part.folder] = len(own) + below + len(changed)
+        return objects
 
     def _apply(self, change: Patch, objects: Sequence[SourceObject]) -> list[SourceObject]:
         """Patch objects, and return those that the patch is for."""
@@ -177,9 +177,7 @@ def accumulate(
     part: Part, onto: list[SourceObject] | None = None, idle: list[Idle] | None = None
 ) -> list[SourceObject]:
     """Gather a part's objects; ``idle`` gathers what reached nothing."""
-    objects = [] if onto is None else onto
-    Gathering([] if idle is None else idle).gather(part, objects)
-    return objects
+    return Gathering([] if idle is None else idle).gather(part, onto)
 
 
 def add(objects: list[SourceObject], new: Iterable[SourceObject], where: str = "") -> None:

@@ -6,7 +6,6 @@ and last its namespace. What a kustomization may say is in `supported`.
 
 import os
 from collections.abc import Sequence
-from pathlib import Path
 
 from packyard.core.errors import BeyondError
 from packyard.core.files.tree import Tree
@@ -33,11 +32,10 @@ _LAST = ("MutatingWebhookConfiguration", "ValidatingWebhookConfiguration")
 _POSITIONS = {kind: at for at, kind in enumerate(_FIRST, -len(_FIRST))} | {kind: at for at, kind in enumerate(_LAST, 1)}
 
 
-def build(directory: Path, tree: Tree | None = None) -> bytes:
-    """Build a directory, which may be open; YAML, a document per object, in kustomize's order."""
-    top = dialect.read(PackageSources(tree or Tree(directory)))
-    items: list[SourceObject] = []
-    Gathering(check=_check).gather(top, items)
+def build(tree: Tree) -> bytes:
+    """Build a directory; YAML, a document per object, in kustomize's order."""
+    top = dialect.read(PackageSources(tree))
+    items = Gathering(check=_check).gather(top)
     if top.namespace:
         namespace.apply(items, top.namespace, HINT)
         accumulate.add([], items, f" in namespace {top.namespace!r}")
@@ -74,15 +72,14 @@ def reached(sources: PackageSources, data: bytes) -> dict[str, int]:
     where only kustomize can say.
     """
     trial = Gathering(check=_check)
-    trial.gather(dialect.read(sources, data), [])
+    trial.gather(dialect.read(sources, data))
     package = os.path.realpath(sources.root_dir)
     return {f"{package}/{folder}": count for folder, count in trial.reached.items()}
 
 
 def bound(sources: PackageSources, data: bytes) -> set[str]:
     """Return the names in the setter comments of what `reached` builds: a field that a patch replaces has none."""
-    items: list[SourceObject] = []
-    Gathering(check=_check).gather(dialect.read(sources, data), items)
+    items = Gathering(check=_check).gather(dialect.read(sources, data))
     return {field.reference.name for item in items for field in fields.find(item.root)}
 
 

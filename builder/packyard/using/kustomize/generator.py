@@ -21,7 +21,7 @@ from packyard.core.yaml import make
 from packyard.core.yaml.fields import Fields
 from packyard.core.yaml.node import MappingNode, Node, Scalar, Source
 from packyard.core.yaml.strict import Value
-from packyard.core.yaml.values import is_plain_text
+from packyard.core.yaml.values import BOOLEANS, is_plain_text
 
 #: Gives a file by its path, of an entry that names it, or notes why it cannot.
 Find = Callable[[Fields, Scalar, str], "Source | None"]
@@ -61,10 +61,10 @@ def read(parent: Fields, node: Node, find: Find) -> Generated | None:
     options = fields.child("options")
     labels = options.mapping("labels") if options else {}
     switch = options.anything("disableNameSuffixHash") if options else None
-    written = switch.lexeme if isinstance(switch, Scalar) else ""
-    if switch and written not in ("true", "false"):
+    written = BOOLEANS.get(switch.lexeme) if switch else False
+    if written is None:
         fields.fault(switch, "options.disableNameSuffixHash", "must be true or false")
-    is_hashed = written != "true"
+    is_hashed = not written
     if options:
         options.done()
     fields.done()

@@ -4,11 +4,12 @@ Keys stay in the order of their file. Text that anybody could take for something
 is written as a block, so that a script stays readable.
 """
 
+import json
 from collections.abc import Iterable
 
 from packyard.core.yaml.content import Tree, block, literal, tree
-from packyard.core.yaml.strict import Plain, Value, read_plain
-from packyard.core.yaml.values import double_quoted, is_plain_text
+from packyard.core.yaml.strict import Plain, Value
+from packyard.core.yaml.values import quoted
 
 
 def write(roots: Iterable[Value]) -> bytes:
@@ -21,10 +22,6 @@ def _leaf(value: Plain) -> Tree:
 
 
 def _inline(value: Plain) -> str:
-    if value is None:
-        return "null"
-    if isinstance(value, bool):
-        return "true" if value else "false"
     if isinstance(value, str):
-        return value if is_plain_text(value) and read_plain(value) == value else double_quoted(value)
-    return repr(value or 0)  # -0.0 is written as 0
+        return quoted(value)
+    return json.dumps((value or 0) if isinstance(value, float) else value)  # -0.0 is written as 0

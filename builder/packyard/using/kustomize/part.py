@@ -106,9 +106,3 @@ class Part:
     def description(self) -> str:
         """What the comment that begins its kustomization says."""
         return " ".join(comment.text.removeprefix("#").strip() for comment in self.head)
-
-
-def first_sentence(text: str) -> str:
-    """Return the first sentence of a description, with its full stop."""
-    head = text.partition(". ")[0].removesuffix(".")
-    return f"{head}." if head else ""

@@ -195,6 +195,9 @@ def merge(root: MappingNode, patch: MappingNode) -> None:
     merging = _Merge(root)
     merging.without(root, (), _is_blank)
     merging.mapping(root, patch, ())
+    metadata = root.mapping("metadata")
+    if metadata and is_null(metadata.get("namespace")):
+        metadata.children = [entry for entry in metadata.entries if entry.name != "namespace"]
 
 
 def deletes(patch: Node | None) -> bool:

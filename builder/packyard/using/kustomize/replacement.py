@@ -154,20 +154,15 @@ def _children(node: Node, step: str, *, is_exact: bool) -> list[Child]:
         return [*children] if step == "*" else [*children[-1:]]
     if match := _STEP.match(step):
         key, wanted = match.groups()
-        pairs = [(item, _text(item.value, key)) for item in children]
-        return [item for item, text in pairs if (text == wanted if is_exact else _is_like(wanted, text))]
+        fits = str.__eq__ if is_exact else _is_like
+        pairs = [(item, item.value.get(key) if key else item.value) for item in children]
+        return [item for item, node in pairs if isinstance(node, Scalar) and fits(wanted, node.value)]
     return [children[int(step)]] if step.isdigit() and int(step) < len(children) else []
 
 
-def _text(item: Node, key: str) -> str | None:
-    """Return the text of an item, or that of one of its fields."""
-    value = item.get(key) if key else item
-    return value.value if isinstance(value, Scalar) else None
-
-
-def _is_like(pattern: str, text: str | None) -> bool:
+def _is_like(pattern: str, text: str) -> bool:
     """Say whether a text has what a regular expression describes somewhere."""
     try:
-        return text is not None and regexp.matches(pattern, text)
+        return regexp.matches(pattern, text)
     except regexp.PatternError:
         return False

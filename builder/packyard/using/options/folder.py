@@ -39,8 +39,7 @@ def needed(data: bytes) -> list[str]:
 def description(data: bytes) -> str:
     """Return the first sentence of the comment that an option's kustomization begins with."""
     lines = takewhile(lambda line: line.startswith("#"), data.decode("utf-8", "replace").splitlines())
-    first, end, _ = " ".join(line.removeprefix("#").strip() for line in lines).partition(". ")
-    return first + end.strip()
+    return kustomization.first_sentence(" ".join(line.removeprefix("#").strip() for line in lines))
 
 
 def _is_program(folder: str, name: str) -> bool:

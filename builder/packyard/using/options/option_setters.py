@@ -13,12 +13,13 @@ from packyard.core.errors import Problem
 from packyard.core.files import paths
 from packyard.core.files.tree import Tree
 from packyard.using.options.folder import description, has_options
-from packyard.using.options.options import Options, find
+from packyard.using.options.options import Options, find, names
 from packyard.using.setters import packages
 from packyard.using.setters.definition import Setter
-from packyard.using.setters.krmfile import KRMFILE, Krmfile
-from packyard.using.setters.listing import ListedSetter, choices, list_setters, tagged
+from packyard.using.setters.krmfile import EMPTY, KRMFILE, Krmfile
+from packyard.using.setters.listing import ListedSetter, list_setters, tagged
 from packyard.using.setters.packages import PackageFiles, all_below, find_packages, read_krmfile, read_package
+from packyard.using.setters.patterns import choices
 from packyard.using.setters.plan import Given
 
 _FEW = 2  # setters that a name may mean
@@ -39,14 +40,14 @@ class Beside(NamedTuple):
 class OptionSetters(NamedTuple):
     """One option of a package.
 
-    ``files`` are the Krmfile of all options and the option's own resource files; ``krmfile`` is that Krmfile parsed,
-    None where there is none; ``listed`` are the setters that reach a field in the files.
+    ``files`` are the Krmfile of all options, which may be `EMPTY`, and the option's own resource files; ``krmfile`` is
+    that Krmfile parsed; ``listed`` are the setters that reach a field in the files.
     """
 
     name: str
     description: str
     files: PackageFiles
-    krmfile: Krmfile | None
+    krmfile: Krmfile
     listed: Sequence[ListedSetter]
     is_enabled: bool
 
@@ -109,19 +110,20 @@ def elsewhere(use_case: Tree, problem: Problem) -> Problem:
     """
     from packyard.core.bundle import address, delivery  # for errors
 
-    name, directory = problem.missing, use_case.root_dir
+    name, directory, known = problem.missing, use_case.root_dir, None
     if not name:
         return problem
-    known, is_guessed = None, problem.hint.startswith("did")
     if having := disabled(use_case, name):
         message = f"{name} is a parameter of {listed(having)}, which {directory} has not enabled"
         hint = f"packyard enable {address.typed(directory)} {having[0].name}"
         known = having[0].setters[name].problem(message, hint)
     elif replacement := delivery.replacement(directory, name):
         known = replacement
-    elif not is_guessed and (place := _others(directory, name)):
+    elif name in names(directory):
+        known = problem._replace(hint=f"{name} is an option: packyard enable {address.typed(directory)} {name}")
+    elif not problem.is_guess and (place := _others(directory, name)):
         known = problem._replace(hint=f"{place} has it")
-    elif meant := _described(use_case, name, 1 if is_guessed else _FEW):
+    elif meant := _described(use_case, name, 1 if problem.is_guess else _FEW):
         known = problem._replace(hint=f"did you mean {meant}?")
     is_placed = known and not problem.line and known.file
     return known._replace(file=problem.file, line=problem.line) if known and not is_placed else known or problem
@@ -188,11 +190,11 @@ def idle(use_case: Tree, values: Mapping[str, Sequence[str]], options: Collectio
 
 def _read(options: Options, on: Collection[str]) -> Iterator[OptionSetters]:
     tree = options.folder
-    shared = read_package(tree, "") if tree.has_file(KRMFILE) else PackageFiles(b"", {}, tree.prefix)
-    krmfile = read_krmfile(shared) if shared.krmfile else None
+    shared = read_package(tree, "") if tree.has_file(KRMFILE) else PackageFiles(EMPTY, {}, tree.prefix)
+    krmfile = read_krmfile(shared)
     for name in options.names():
         resources = {path: data for path, data in shared.resources.items() if path.startswith(f"{name}/")}
         files = shared._replace(resources=resources)
-        listed = [row for row in list_setters(files, krmfile.definitions) if row.field_count] if krmfile else []
+        listed = [row for row in list_setters(files, krmfile.definitions) if row.field_count]
         text = description(tree.read(options.option_file(name)))
         yield OptionSetters(name, text, files, krmfile, listed, is_enabled=name in on)

@@ -21,6 +21,8 @@ from packyard.using.options.folder import OPTIONS, description, has_options
 from packyard.using.options.options import Options
 from packyard.using.setters.packages import own_krmfile
 
+_FITTING = "packyard enable DIR lists those that fit"
+
 
 @dataclass(frozen=True, slots=True)
 class Switched:
@@ -149,7 +151,8 @@ def replaced(use_case: Tree, names: Iterable[str], enabling: Sequence[str]) -> I
             by_option["".join(chosen)] = bound(sources, here.switched(chosen, here.enabled))
     for name in filter(definitions.setters.__contains__, names):
         fields = {item.name for item in definitions.substitutions.values() if name in definitions.setters_of(item)}
-        if option := next((option for option, known in by_option.items() if known.isdisjoint({name, *fields})), ""):
+        replacing = (option for option, known in by_option.items() if known.isdisjoint({name, *fields}))
+        if option := next(replacing, ""):
             yield name, option
 
 
@@ -203,12 +206,9 @@ def _try(here: Options, names: Sequence[str], sources: PackageSources) -> None:
         for place, name in enumerate(names):
             _explain(here, name, names[:place], sources)
         raise error from None
-    idle = {name: here.option_file(name) for name in names if not effects.get(f"{here.real}/{name}")}
-    message = f"changes nothing in {here.tree.root_dir}"
-    refuse(
-        Problem(f"option {name!r} {message}", file=here.folder.prefix + file, hint="it is for others")
-        for name, file in idle.items()
-    )
+    idle = [name for name in names if not effects.get(f"{here.real}/{name}")]
+    use_case = str(here.tree.root_dir)
+    refuse(Problem(f"option {name!r} changes nothing here", file=use_case, hint=_FITTING) for name in idle)
 
 
 def _explain(here: Options, name: str, before: Sequence[str], sources: PackageSources) -> None:
@@ -217,8 +217,9 @@ def _explain(here: Options, name: str, before: Sequence[str], sources: PackageSo
     try:
         reached(sources, here.switched([name], here.enabled))
     except InputError as error:
-        misfit = f"option {name!r} does not fit {directory}: "
-        raise InputError(*(problem._replace(message=misfit + problem.message) for problem in error.problems)) from error
+        misfit = f"option {name!r} does not fit here: "
+        told = (problem._replace(message=misfit + problem.message) for problem in error.problems)
+        raise InputError(*told).hinted(_FITTING) from error
     for option in (*here.enabled, *before):
         try:
             reached(sources, here.switched([option, name], here.enabled))

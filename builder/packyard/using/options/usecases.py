@@ -103,16 +103,17 @@ def refusal(directory: Path, command: str, rest: Sequence[str] = (), *, all_by: 
         message = lacks if remedy else "is not a use case, and holds none"
         return InputError(Problem(message, file=str(directory), hint=remedy or hint))
     either = f", or add {all_by} for all" if all_by and len(use_cases) > 1 else ""
-    if len(several := packages(directory)) > 1:
-        hint = f"name a use case of one, which packyard setters {quote(several[0])} lists{either}"
-        message = f"{lacks}, but holds {len(several)} packages: {listed(several)}"
-        return InputError(Problem(message, file=str(directory), hint=hint))
     names = [*address.shortened([os.path.relpath(path, directory) for path in use_cases]).values()]
-    message = f"{lacks}, but holds {len(use_cases) if len(use_cases) > 1 else 'one'}: {listed(names, _MOST)}"
-    fitting = (path for path in use_cases if all(name in delivery.values(Path(path)) for name in setters))
     by_word = {word: path for paths in (use_cases, names) for word, path in zip(paths, use_cases, strict=True)}
     by_word |= {address.of(Path(path)): path for path in use_cases}
     meant = next((word for word in rest if word in by_word), "")  # where DIR is not typed first
+    if len(several := packages(directory)) > 1 and not meant:
+        hint = f"name a use case of one, which packyard setters {quote(several[0])} lists{either}"
+        message = f"{lacks}, but holds {len(several)} packages: {listed(several)}"
+        return InputError(Problem(message, file=str(directory), hint=hint))
+    held = f", but holds {len(use_cases) if len(use_cases) > 1 else 'one'}: {listed(names, _MOST)}"
+    message = lacks + ("; DIR goes first" if meant else held)
+    fitting = (path for path in use_cases if all(name in delivery.values(Path(path)) for name in setters))
     named = address.of(Path(by_word[meant] if meant else next(fitting, use_cases[0])))
     rest = [word for word in rest if word != meant]
     example = " ".join(("packyard", command, *map(quote, (named, *rest))))

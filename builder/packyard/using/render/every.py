@@ -34,20 +34,20 @@ def find(directory: Path) -> list[str]:
     return sorted(os.path.relpath(use_case, directory) for use_case in tops)
 
 
-def render_all(directory: Path, *, path: str, command: str = "") -> dict[str, bytes]:
+def render_all(tree: Tree, *, path: str, command: str = "") -> dict[str, bytes]:
     """Render every use case below a directory, as `render` does; all problems of all of them are raised together."""
-    use_cases = find(directory)
+    use_cases = find(tree.root_dir)
     try:
-        rendered = every(lambda use_case: render(directory / use_case, path=path, command=command), use_cases)
+        rendered = every(lambda case: render(tree.at(tree.root_dir / case), path=path, command=command), use_cases)
     except InputError as error:
-        hint = f"to do without some, name one use case alone, such as {address.typed(directory / use_cases[0])}"
+        hint = f"to do without some, name one use case alone, such as {address.typed(tree.root_dir / use_cases[0])}"
         lost = [Problem("nothing was written", hint=hint)] if len(use_cases) > 1 else []
         raise type(error)(*error.problems, *lost) from error
     return dict(zip(use_cases, rendered, strict=True))
 
 
 @contextmanager
-def with_values(directory: Path, values: Values, command: str = "", *, enabling: Sequence[str] = ()) -> Iterator[Path]:
+def with_values(tree: Tree, values: Values, command: str = "", *, enabling: Sequence[str] = ()) -> Iterator[Tree]:
     """Yield a copy of a directory in which values are set; an error names the files of the directory itself.
 
     Without values, and options for ``enabling``, it is the directory. A value is set in every use case below that has
@@ -55,15 +55,16 @@ def with_values(directory: Path, values: Values, command: str = "", *, enabling:
     hints of errors.
     """
     if not values and not enabling:
-        yield directory
+        yield tree
         return
+    directory = tree.root_dir
     refuse(delivery.lost([directory], KRMFILE))
     package = paths.package_of(directory)
-    tops = sorted({package, *_elsewhere(directory, package)})  # each before what is in it
+    tops = sorted({package, *_elsewhere(tree, package)})  # each before what is in it
     root = os.path.commonpath(tops)
     with tempfile.TemporaryDirectory(prefix="packyard-") as folder:
         copied = Path(os.path.realpath(folder), "package")
-        copy = copied / os.path.relpath(os.path.realpath(directory), root)
+        copy = Tree(copied / os.path.relpath(os.path.realpath(directory), root))
         try:
             _check_size(tops, package)
             for top in tops:
@@ -75,20 +76,20 @@ def with_values(directory: Path, values: Values, command: str = "", *, enabling:
         except OSError as error:
             raise UnavailableError(Problem(f"cannot be copied: {error}", file=str(directory))) from error
         try:
-            set_values(copy, values, options=enabling, recursive=True, command=command)
+            set_values(copy.root_dir, values, options=enabling, recursive=True, command=command, opened=copy)
             yield copy
         except PackyardError as error:
-            names = (str(copy), str(directory)), (str(copied), paths.seen(directory, root))
+            names = (str(copy.root_dir), str(directory)), (str(copied), paths.seen(directory, root))
             raise error.mapped(lambda problem: problem.renamed(*names[0]).renamed(*names[1])) from error
 
 
-def _elsewhere(directory: Path, package: str) -> Iterator[str]:
+def _elsewhere(tree: Tree, package: str) -> Iterator[str]:
     """Yield the real folders that use cases below a directory are built from, where these are not in its package."""
     if os.path.lexists(f"{package}/{paths.MANIFEST}"):
         return  # which has all that it is built from
-    for use_case in use_cases(directory):
+    for use_case in use_cases(tree.root_dir):
         with suppress(PackyardError):  # the build says so
-            for folder in directories.folders(Tree(Path(use_case))):
+            for folder in directories.folders(tree.at(use_case)):
                 if not paths.is_inside(real := os.path.realpath(folder.root_dir), package):
                     yield real
 

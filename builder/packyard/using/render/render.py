@@ -35,9 +35,8 @@ class Inputs:
     options: Sequence[OptionSetters]
 
     @classmethod
-    def read(cls, directory: Path) -> "Inputs":
+    def read(cls, tree: Tree) -> "Inputs":
         """Read each Krmfile once; files that a merge left undecided are refused, in whatever language they are."""
-        tree = Tree(directory)
         folders = list(directories.folders(tree))
         refuse(delivery.lost([folder.root_dir for folder in folders], KRMFILE))
         refuse(problem for folder in folders for problem in _unmerged(folder))
@@ -69,8 +68,7 @@ class Inputs:
         for krmfile in self.krmfiles:
             problems += [*krmfile.misnamed(), *rule.find_broken(krmfile.root, krmfile.definitions.setters)]
         for option in self.options:
-            if option.krmfile:
-                problems += rule.find_broken(option.krmfile.root, option.krmfile.definitions.setters, option.setters)
+            problems += rule.find_broken(option.krmfile.root, option.krmfile.definitions.setters, option.setters)
         refuse(problems)
 
     @property
@@ -88,7 +86,7 @@ class Inputs:
         return setter.file == self.tree.prefix + KRMFILE or any(setter.name in item.setters for item in self.options)
 
 
-def render(directory: Path, *, path: str, inputs: Inputs | None = None, command: str = "") -> bytes:
+def render(tree: Tree, *, path: str, inputs: Inputs | None = None, command: str = "") -> bytes:
     """Build a directory by the first of kustomize, kubectl and our own build that is there.
 
     ``path`` is where programs are looked for, as in the variable PATH; an empty one asks for our own build. A program
@@ -98,16 +96,15 @@ def render(directory: Path, *, path: str, inputs: Inputs | None = None, command:
     Raises `InputError` naming every required setter that is still unset, every value that was set and that its
     definition refuses, and every rule between setters that is broken, before anything is built.
     """
-    inputs = inputs or Inputs.read(directory)
-    inputs.check(command)
+    (inputs or Inputs.read(tree)).check(command)
     program = programs.find(path)
     if program is None:
-        return builtin.build(directory, inputs.tree)
+        return builtin.build(tree)
     try:
-        return program.build(directory)
+        return program.build(tree.root_dir)
     except InputError:
         with suppress(BeyondError):
-            builtin.build(directory, inputs.tree)  # which names the file and the line
+            builtin.build(tree)  # which names the file and the line
         raise
 
 

@@ -61,16 +61,15 @@ class FieldChange(NamedTuple):
     aliases: int = 0
 
 
-def find(place: Document | Node) -> list[Binding]:
-    """Return every bound field of a document or an object in the order of the text."""
-    root = place.root if isinstance(place, Document) else place
+def find(root: Node | None) -> list[Binding]:
+    """Return every bound field of a document's root in the order of the text."""
     return list(_find(root, (), False)) if root else []
 
 
 def behind_headers(documents: Iterable[Document]) -> Iterator[Problem]:
     """Yield where setter comments stand behind the headers of block scalars, and where they should."""
     for document in (document for document in documents if _HEADER_MARK.search(document.source.text)):
-        bound = {id(binding.node) for binding in find(document)}
+        bound = {id(binding.node) for binding in find(document.root)}
         for node in walk(document.root):
             if isinstance(node, Scalar) and node.style in "|>" and id(node) not in bound:
                 comment = header_comment(node)
@@ -97,7 +96,7 @@ def defined(
 ) -> Iterator[tuple[Document, Binding, Setter | Substitution]]:
     """Yield the fields that get their values from definitions, each with its own; with ``names`` from these alone."""
     for document in documents:
-        for bound in find(document):
+        for bound in find(document.root):
             if not names or bound.reference.name in names:
                 definition = definitions.resolve(bound.reference)
                 if definition is not None and sets(definition, bound.node):
@@ -205,12 +204,10 @@ def expected(definition: Setter | Substitution, definitions: Definitions) -> str
 
 
 def _find(node: Node, path: tuple[Step, ...], flow: bool) -> Iterator[Binding]:
-    if isinstance(node, MappingNode):
-        for entry in node.entries:
-            yield from _of_part(entry, (*path, entry.name), node.flow or flow)
-    elif isinstance(node, SequenceNode):
-        for index, item in enumerate(node.items):
-            yield from _of_part(item, (*path, index), node.flow or flow)
+    if isinstance(node, MappingNode | SequenceNode):
+        for index, part in enumerate(node.children):
+            step = part.name if isinstance(part, Entry) else index
+            yield from _of_part(part, (*path, step), node.flow or flow)
 
 
 def _of_part(part: Child, path: tuple[Step, ...], flow: bool) -> Iterator[Binding]:
@@ -239,13 +236,10 @@ def _first_in(
     value: Node, path: tuple[Step, ...], above: tuple[DefinitionRef, Comment], flow: bool
 ) -> Iterator[Binding]:
     """Bind what begins an item by the comment above the item: the first key's value, or the first item of its list."""
-    if isinstance(value, MappingNode) and value.entries:
-        first: Child = value.entries[0]
-        step: Step = value.entries[0].name
-    elif isinstance(value, SequenceNode) and value.items:
-        first, step = value.items[0], 0
-    else:
+    if not isinstance(value, MappingNode | SequenceNode) or not value.children:
         return
+    first: Child = value.children[0]
+    step = first.name if isinstance(first, Entry) else 0
     if isinstance(first.value, SequenceNode) and isinstance(first, Entry) and first.comment is None:
         yield Binding(first.value, (*path, step), *above, flow, True, first)
     if isinstance(first.value, Scalar) and _bound(first.value.comment) is None:

@@ -10,7 +10,7 @@ from packyard.core.yaml.document import parse_text, source_of
 from packyard.core.yaml.node import Scalar, SequenceNode
 from packyard.using.setters.change import read_kpt
 from packyard.using.setters.comment import is_marked
-from packyard.using.setters.definition import Definitions, Setter, Substitution, full_type
+from packyard.using.setters.definition import Definitions, Setter, Substitution
 from packyard.using.setters.fields import Binding, defined, is_edited, path_text
 from packyard.using.setters.packages import PackageFiles, read_krmfile
 
@@ -137,10 +137,3 @@ def _way(definitions: Definitions, definition: Setter | Substitution, name: str)
         if way:
             return (*way, definition.name)
     return ()
-
-
-def choices(setter: Setter) -> list[str]:
-    """Return the values that a definition lists, or those of its type if they are few."""
-    listed = setter.schema.get("enum")
-    enum = map(str, listed) if isinstance(listed, list) else ()
-    return [*setter.enum_values, *enum, *(("true", "false") if full_type(setter.type) == "boolean" else ())]

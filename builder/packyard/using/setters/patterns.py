@@ -6,6 +6,8 @@ Those of the catalogue have a sentence each. Any other definition says it by its
 import re
 from collections.abc import Mapping
 
+from packyard.using.setters.definition import Setter, full_type
+
 #: What each pattern admits, behind "takes"; what it names after "such as" is the example of a command.
 _SENTENCES = {
     "[1-9][0-9]*": "a whole number of at least 1",
@@ -83,10 +85,18 @@ def example(schema: Mapping[str, object]) -> str:
 
 def has_words(schema: Mapping[str, object]) -> bool:
     """Say whether a definition's pattern can be told in words, if it has one."""
-    return "pattern" not in schema or bool(words(schema) or choices(schema))
+    return "pattern" not in schema or bool(words(schema) or alternatives(schema))
 
 
-def choices(schema: Mapping[str, object]) -> list[str]:
+def choices(setter: Setter) -> list[str]:
+    """Return the values that a definition lists, or those of its type if they are few."""
+    listed = setter.schema.get("enum")
+    enum = map(str, listed) if isinstance(listed, list) else ()
+    flags = ("true", "false") if full_type(setter.type) == "boolean" else ()
+    return [*setter.enum_values, *alternatives(setter.schema), *enum, *flags]
+
+
+def alternatives(schema: Mapping[str, object]) -> list[str]:
     """Return the texts that a pattern lists, such as ``True`` and ``False`` for ``^(True|False)$``."""
     listed = _CHOICES.fullmatch(_body(str(schema.get("pattern", ""))))
     return listed.group(1).split("|") if listed else []

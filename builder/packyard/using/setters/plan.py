@@ -9,7 +9,7 @@ bytes of those fields and of the setters' own entries in the Krmfile change.
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from packyard.core.errors import InputError, Problem, refuse, shown, suggest
+from packyard.core.errors import InputError, Problem, absent, refuse, shown
 from packyard.core.work.memo import Memo
 from packyard.core.yaml.document import parse_shared, source_of
 from packyard.core.yaml.proof import apply_to_file
@@ -141,13 +141,12 @@ def unknown(
 ) -> Problem:
     """Describe a setter that a package does not have; a substitution is told by what it is made of."""
     where = package.where.rstrip("/") or "."
-    problem = made_of(name, definitions, where, command)
-    if problem is None:
-        message = f"parameter {name!r} is not found"
-        first = ", ".join([*definitions.setters][:_NAMED]) + ", …" * (len(definitions.setters) > _NAMED)
-        hint = suggest(name, names) or f"it has {first or 'none'}: packyard setters {_typed(where)} lists them"
-        problem = Problem(message, hint=hint)
-    return problem._replace(file=package.where + package.name, missing=name)
+    file = package.where + package.name
+    if problem := made_of(name, definitions, where, command):
+        return problem._replace(file=file, missing=name)
+    first = ", ".join([*definitions.setters][:_NAMED]) + ", …" * (len(definitions.setters) > _NAMED)
+    hint = f"it has {first or 'none'}: packyard setters {_typed(where)} lists them"
+    return absent(f"parameter {name!r} is not found", name, names, hint, file)
 
 
 def made_of(name: str, definitions: Definitions, where: str, command: str = "") -> Problem | None:

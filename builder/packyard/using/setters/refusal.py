@@ -129,10 +129,8 @@ def command(setter: Setter, where: str, typed: str = "") -> str:
 
 def _examples(setter: Setter) -> Iterator[str | None]:
     """Yield values that a definition may admit, the author's own before those that its keywords name."""
-    choices = setter.schema.get("enum")
     yield from (setter.example, setter.default, setter.value, patterns.example(setter.schema))
-    yield from (*setter.enum_values, *patterns.choices(setter.schema))
-    yield from map(str, choices if isinstance(choices, list) else ())
+    yield from patterns.choices(setter)
     yield from (str(setter.schema[key]) for key in ("minimum", "maximum") if key in setter.schema)
 
 
@@ -149,7 +147,7 @@ def describe(setter: Setter) -> str:
 
 
 def _describe(schema: Mapping[str, object]) -> str:
-    if chosen := patterns.choices(schema):
+    if chosen := patterns.alternatives(schema):
         return _one_of(chosen)
     choices = schema.get("enum")
     if isinstance(choices, list) and choices:

@@ -14,12 +14,13 @@ from typing import NamedTuple
 
 from packyard.core.errors import InputError, Problem
 from packyard.core.kubernetes import kustomization
+from packyard.core.yaml.document import source_of
 from packyard.core.yaml.node import Item
 from packyard.using.options import folder
 from packyard.using.options.options import Options
 from packyard.using.setters.definition import Definitions, Setter
-from packyard.using.setters.krmfile import KRMFILE
-from packyard.using.setters.packages import PackageFiles, read_krmfile
+from packyard.using.setters.krmfile import KRMFILE, Krmfile
+from packyard.using.setters.packages import PackageFiles
 from packyard.using.setters.plan import Assignment, plan
 from packyard.using.upgrade.difference import Files
 
@@ -39,7 +40,7 @@ class Switch(NamedTuple):
 def definitions(files: Files) -> dict[str, Definitions]:
     """Return what each Krmfile of a package defines, by its directory."""
     return {
-        dirname(path): read_krmfile(PackageFiles(data, {}, join(dirname(path), ""))).definitions
+        dirname(path): Krmfile(source_of(data, path)).definitions
         for path, data in sorted(files.items())
         if basename(path) == KRMFILE
     }

@@ -1,6 +1,5 @@
 """An untarred package on disk, moved to another version: read, merged, and written all or nothing."""
 
-import os
 from collections.abc import Collection, Iterator, Sequence
 from contextlib import nullcontext
 from dataclasses import replace
@@ -42,33 +41,28 @@ def upgrade(
         _check_same(tree, base, theirs)
         old, new = base.files, theirs.files
         _check_folders(tree, new)
-        if extra and os.path.islink(tree.prefix + RECEIPT):  # noqa: PTH114  # a text
-            raise InputError(Problem("must not be a link", file=tree.prefix + RECEIPT, hint="remove it"))
         ours = dict(_read(tree, {*old, *new, *extra}))
 
         def placed(problem: Problem) -> Problem:
             return problem._replace(file=tree.prefix + problem.file)
 
+        versions = Versions(base=old, ours=ours, theirs=new, root_dir=Path(tree.root), new=theirs.version)
         try:
-            merged = merge(
-                Versions(base=old, ours=ours, theirs=new, root_dir=Path(tree.root), new=theirs.version), decision
-            )
+            merged = merge(versions, decision)
         except InputError as error:
             own = {path for path, data in ours.items() if data not in (old.get(path), new.get(path))}
             raise error.mapped(lambda problem: placed(problem) if problem.file in own else problem) from error
-        merged = replace(
-            merged, conflicts=tuple(map(placed, merged.conflicts)), broken=tuple(map(placed, merged.broken))
-        )
-        if merged.conflicts and not (decision or dry_run):
-            raise undecided(merged.conflicts)
-        if merged.broken and decision != "markers":
+        conflicts, broken = (tuple(map(placed, problems)) for problems in (merged.conflicts, merged.broken))
+        if conflicts and not (decision or dry_run):
+            raise undecided(conflicts)
+        if broken and decision != "markers":
             number = f"--conflicts {decision} would break what is listed here; nothing was changed"
-            raise ConflictError(*merged.broken, Problem(number, hint=_MEND))
+            raise ConflictError(*broken, Problem(number, hint=_MEND))
         if not dry_run:
             executable = [member.path for member in theirs.members if member.executable]
             files = {path: data for path, (_, data) in merged.files.items()}
             tree.write({**files, **extra}, executable=executable)
-    return merged
+    return replace(merged, conflicts=conflicts, broken=broken)
 
 
 def undecided(conflicts: Sequence[Problem]) -> ConflictError:

@@ -23,7 +23,7 @@ from packyard.core.yaml.document import parse_text, source_of, unmerged
 from packyard.using.setters.comment import is_marked
 from packyard.using.setters.definition import Setter
 from packyard.using.setters.fields import Binding, find
-from packyard.using.setters.krmfile import KRMFILE
+from packyard.using.setters.krmfile import KRMFILE, Krmfile
 from packyard.using.setters.packages import PackageFiles, read_krmfile
 from packyard.using.upgrade import choices, onefile
 from packyard.using.upgrade.choices import Key
@@ -177,9 +177,7 @@ def _to_set(before: Files, result: Mapping[str, bytes | None]) -> Iterator[Key]:
     for path, data in result.items():
         if basename(path) == KRMFILE and data is not None and path in before:
             with suppress(InputError):  # it has markers
-                former, present = (
-                    choices.definitions({path: krmfile})[dirname(path)].setters for krmfile in (before[path], data)
-                )
+                former, present = (Krmfile(source_of(side, path)).definitions.setters for side in (before[path], data))
                 for name, setter in present.items():
                     if setter.must_be_set and not (name in former and former[name].must_be_set):
                         yield dirname(path), name
@@ -217,4 +215,4 @@ def _named(path: str, data: bytes, names: Sequence[str]) -> list[str]:
 
 def _bindings(data: bytes, name: str) -> list[Binding]:
     documents = parse_text(source_of(data, name)) if is_marked(data) else ()
-    return [bound for document in documents for bound in find(document)]
+    return [bound for document in documents for bound in find(document.root)]

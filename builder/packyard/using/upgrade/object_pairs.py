@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from posixpath import basename
 
-from packyard.core.kubernetes.kinds import kind_of, name_of, namespace_of
+from packyard.core.kubernetes.kinds import called, kind_of, name_of, namespace_of
 from packyard.core.yaml import aliases, strict
 from packyard.core.yaml.document import source_of
 from packyard.core.yaml.node import MappingNode, Node
@@ -36,17 +36,16 @@ def read(data: bytes, file: str) -> list[Document]:
     for document in aliases.read(source_of(data, file)):
         if document.root is not None:
             strict.to_value(document.root)
-            setters = {id(bound.node): bound.reference.name for bound in fields.find(document)}
+            setters = {id(bound.node): bound.reference.name for bound in fields.find(document.root)}
             documents.append(Document(file, document.root, _identity(document.root), setters))
     return documents
 
 
 def _identity(root: Node) -> tuple[str, ...]:
     """Return group, kind, namespace and name of an object, or nothing."""
-    name = name_of(root) if isinstance(root, MappingNode) else None
-    if not isinstance(root, MappingNode) or name is None:
+    if not isinstance(root, MappingNode) or name_of(root) is None:
         return ()
-    return *kind_of(root), namespace_of(root), name.value
+    return *kind_of(root), namespace_of(root), called(root)
 
 
 def pair(old: Sequence[Document], new: Sequence[Document]) -> Iterator[tuple[Document | None, Document | None]]:

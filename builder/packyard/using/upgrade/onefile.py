@@ -31,8 +31,8 @@ def merge(
     if is_text and path.endswith(KRMFILE) and lines.clashes(merged):
         by_definition = _by_definition(base or b"", ours, theirs)
         merged = by_definition if lines.clashes(by_definition) else merged
-    fault = ""
-    if not lines.clashes(merged) and (fault := _unfit(path, ours, theirs, lines.decided(merged, decision, new))):
+    fault = "" if lines.clashes(merged) else _unfit(path, ours, theirs, lines.decided(merged, decision, new))
+    if fault:
         merged = lines.whole(ours, theirs)
     conflicts = [
         Problem(fault or "\n".join((_described(clash, new), *_sides(clash, new))), file=path, line=clash.line)
@@ -83,7 +83,8 @@ def _sides(clash: lines.Clash, new: str) -> Iterator[str]:
 
 def _unfit(path: str, ours: bytes, theirs: bytes, merged: bytes) -> str:
     """Say why what was merged by lines is not YAML, where both sides are."""
-    if not path.endswith(_YAML) or _fault(path, ours) or not (fault := _fault(path, merged)) or _fault(path, theirs):
+    fault = _fault(path, merged) if path.endswith(_YAML) else ""
+    if not fault or _fault(path, ours) or _fault(path, theirs):
         return ""
     return f"the changes here and those of the new version do not fit together: {fault}"
 

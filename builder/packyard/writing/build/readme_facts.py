@@ -9,8 +9,8 @@ from types import SimpleNamespace as Row
 
 from packyard.core.bundle.manifest import Manifest, ShippedUseCase
 from packyard.core.kubernetes import images, operators, pods
+from packyard.core.kubernetes.kustomization import first_sentence
 from packyard.core.kubernetes.lenient import labels_of, mapping, name_of, text
-from packyard.using.kustomize.part import first_sentence
 from packyard.using.setters.definition import Setter
 from packyard.writing.source.compose import Composed, ComposedPackage
 from packyard.writing.source.option import Option

@@ -136,7 +136,7 @@ def _written(here: Workspace, part: Part, words: Words, unset: Mapping[str, Word
                 message = "kpt's comment does nothing in a workspace"
                 hint = 'write # {"$openapi":"NAME"}, or import the package: packyard import DIR'
                 yield finding("kpt-comment", document.source.problem(comment.start, message, hint))
-        for binding in fields.find(document):
+        for binding in fields.find(document.root):
             name, node = binding.reference.name, binding.node
             word = unset.get(name)
             if word and isinstance(node, Scalar) and node.value not in ("", ships := _shipped(words, name)):

@@ -22,6 +22,7 @@ from packyard.core.yaml.document import items, mappings
 from packyard.core.yaml.fields import Fields
 from packyard.core.yaml.node import Collection, Document, MappingNode, Scalar, SequenceNode
 from packyard.core.yaml.span import embedded
+from packyard.core.yaml.values import flag
 from packyard.using.kustomize import selector
 from packyard.using.kustomize.accumulate import SourceObject, accumulate
 from packyard.using.kustomize.part import Part, Patch
@@ -170,7 +171,7 @@ class _Builder:
         self.complete = self.complete and is_known and bool(root.entries)
         self.followed.append(root)
         self._change(root, folder, own)
-        self.complete = self.complete and not (depth and any(root.get(name) is not None for name in _RENAMING))
+        self.complete = self.complete and not (depth and any(map(root.text, _RENAMING)))
         if own is not objects:
             objects += own
 
@@ -240,7 +241,7 @@ def _labels(root: MappingNode) -> Iterator[tuple[MappingNode, bool]]:
         yield common, True
     for entry in mappings(root.get("labels")):
         if pairs := entry.mapping("pairs"):
-            yield pairs, entry.text("includeSelectors") == "true"
+            yield pairs, flag(entry.get("includeSelectors")) or False
 
 
 def _label(item: SourceObject, labels: MappingNode, *, is_selected: bool) -> None:

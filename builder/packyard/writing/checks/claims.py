@@ -9,6 +9,7 @@ from packyard.core.kubernetes.kinds import APPS, BATCH, CORE, called, is_kind
 from packyard.core.kubernetes.pods import Pod
 from packyard.core.yaml.document import mappings, scalars
 from packyard.core.yaml.node import MappingNode, Scalar
+from packyard.core.yaml.values import flag
 from packyard.writing.checks.finding import Finding, breach
 from packyard.writing.checks.subject import Subject
 
@@ -40,8 +41,8 @@ def _claimed(pod: Pod[MappingNode]) -> Iterator[Scalar]:
     """Yield the names of the claims that a pod may write."""
     for volume in pod.volumes:
         name = volume.scalar("persistentVolumeClaim", "claimName")
-        is_written = any(mount.text("readOnly") != "true" for mount in _mounts(pod, volume))
-        if name and name.value and volume.text("persistentVolumeClaim", "readOnly") != "true" and is_written:
+        is_written = any(not flag(mount.get("readOnly")) for mount in _mounts(pod, volume))
+        if name and name.value and not flag(volume.find("persistentVolumeClaim", "readOnly")) and is_written:
             yield name
 
 

@@ -13,6 +13,7 @@ from itertools import accumulate
 from packyard.core.kubernetes.kinds import KUBEFLOW, is_kind
 from packyard.core.yaml.document import mappings
 from packyard.core.yaml.node import MappingNode, Node, Scalar
+from packyard.core.yaml.values import flag
 from packyard.writing.checks import variables
 from packyard.writing.checks.finding import Finding, breach
 from packyard.writing.checks.subject import Subject
@@ -44,7 +45,7 @@ def _mpi_job(root: MappingNode, subject: Subject) -> Iterator[Finding]:
     workers = _number(worker.get("replicas"), subject, "1")
     if not slots or not workers:
         return
-    hosts = workers.value + (root.text("spec", "runLauncherAsWorker") == "true")
+    hosts = workers.value + (flag(root.find("spec", "runLauncherAsWorker")) or 0)
     launchers = [pod for pod in subject.pods_of(root) if "Launcher" in pod.path]
     for container in (container for pod in launchers for container in mappings(pod.spec.get("containers"))):
         place, count = _processes(container, subject)

@@ -12,6 +12,7 @@ from packyard.core.kubernetes.kinds import CORE, LASTING, RBAC, is_kind, kind_of
 from packyard.core.kubernetes.pods import Pod
 from packyard.core.yaml.document import entries, walk
 from packyard.core.yaml.node import Entry, MappingNode, Node, Scalar
+from packyard.core.yaml.values import flag
 from packyard.writing.checks import variables
 from packyard.writing.checks.finding import Finding, breach
 from packyard.writing.checks.subject import Subject
@@ -27,7 +28,7 @@ def check(subject: Subject) -> Iterator[Finding]:
     Accounts with rights need their token, those that mount none by themselves have none.
     """
     accounts = subject.named(CORE, "ServiceAccount").items()
-    silent = {name for name, root in accounts if root.text("automountServiceAccountToken") == "false"}
+    silent = {name for name, root in accounts if flag(root.get("automountServiceAccountToken")) is False}
     bindings = (root for root in subject.objects if is_kind(root, RBAC, "RoleBinding", "ClusterRoleBinding"))
     trusted = {name.value for root in bindings for name in names(root.get("subjects"))}
     for root in subject.objects:
@@ -86,8 +87,8 @@ def _deadlines(root: MappingNode, subject: Subject) -> Iterator[Finding]:
 
 def _token(spec: MappingNode, silent: Container[str]) -> Iterator[Finding]:
     """Find a token of an account without rights, unless the pod or its account mounts none."""
-    own = spec.text("automountServiceAccountToken")
-    if own == "false" or (not own and spec.text("serviceAccountName", default="default") in silent):
+    own = flag(spec.get("automountServiceAccountToken"))
+    if own is False or (own is None and spec.text("serviceAccountName", default="default") in silent):
         return
     place = spec.entry("serviceAccountName")
     message = "a token for the API server is mounted into the pod, and its account has no rights that need one"
@@ -102,7 +103,7 @@ def _user(container: MappingNode, pod: Pod[MappingNode]) -> Iterator[Finding]:
         next((own for context in contexts if (own := context.scalar(field)) and own.value), None)
         for field in ("runAsUser", "runAsNonRoot")
     )
-    is_confined = promise is not None and promise.value == "true"
+    is_confined = bool(flag(promise))
     if is_confined and user and user.value == "0":
         message = f"{label} is user 0, which runAsNonRoot refuses: it never starts"
         yield breach("runs-as-root", user, message, "another number, such as 1000", severity="error")

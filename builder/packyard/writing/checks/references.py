@@ -29,7 +29,7 @@ from packyard.core.kubernetes.kinds import (
 )
 from packyard.core.yaml.document import entries, items, mappings, walk
 from packyard.core.yaml.node import Entry, MappingNode, Node, Scalar
-from packyard.core.yaml.values import is_null
+from packyard.core.yaml.values import flag, is_null
 from packyard.using.setters.comment import parse
 from packyard.writing.checks import selectors, variables
 from packyard.writing.checks.finding import Finding, breach
@@ -174,7 +174,7 @@ def _named(node: Node, field: _Field, entry: Entry, root: MappingNode) -> Iterat
     name = next((scalar for scalar in named if isinstance(scalar, Scalar) and scalar.value), None)
     is_known = kind_of(root)[0] in BUILT_IN_GROUPS or pods.are_known(root)  # otherwise the field may be another
     if name:
-        yield _Reference(field.kind, name, optional=node.text("optional") == "true")
+        yield _Reference(field.kind, name, optional=flag(node.get("optional")) or False)
     elif (
         entry.name in HOLDERS
         and entry.name not in _LENIENT

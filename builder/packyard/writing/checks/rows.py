@@ -18,8 +18,7 @@ from functools import cache, reduce
 from typing import Any
 
 from packyard.core.kubernetes import pods
-from packyard.core.kubernetes.kinds import Kind
-from packyard.core.kubernetes.lenient import kind_of
+from packyard.core.kubernetes.kinds import Kind, kind_of
 from packyard.core.kubernetes.pods import Path
 from packyard.core.yaml.node import Entry, Node, Scalar
 from packyard.core.yaml.values import nearest

@@ -52,7 +52,7 @@ def _comments(name: str, data: bytes, values: Mapping[str, str]) -> Iterator[Fin
         for document in parse_file(data, name):
             for comment in find_comments(document.root):
                 yield from setters.broken(document.source, comment)
-            for bound in fields.find(document):
+            for bound in fields.find(document.root):
                 if posixpath.basename(name) in _LISTS and bound.path[0] not in _KEEPING:
                     message = f"the comment for {bound.reference.name} binds nothing in {posixpath.basename(name)}"
                     hint = "write the value with its comment in the file of the object, and not here"

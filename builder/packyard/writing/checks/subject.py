@@ -177,7 +177,7 @@ def _document(root: MappingNode) -> Document:
 
 
 def _bound(documents: Iterable[Document]) -> list[tuple[Node | None, Binding]]:
-    return [(document.root, binding) for document in documents for binding in fields.find(document)]
+    return [(document.root, binding) for document in documents for binding in fields.find(document.root)]
 
 
 def _reached(

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from packyard.core.errors import suggest
 from packyard.core.yaml.document import mappings
 from packyard.core.yaml.node import MappingNode, Scalar
+from packyard.core.yaml.values import flag
 from packyard.writing.checks import variables
 from packyard.writing.checks.finding import Finding, breach
 from packyard.writing.checks.subject import Subject
@@ -44,7 +45,8 @@ class _Mount:
     @property
     def is_read_only(self) -> bool:
         """Whether the container cannot write."""
-        return "true" in (self.node.text("readOnly"), *(self.volume.text(kind, "readOnly") for kind in _FOREIGN))
+        nodes = (self.node.get("readOnly"), *(self.volume.find(kind, "readOnly") for kind in _FOREIGN))
+        return any(map(flag, nodes))
 
     def holds(self, path: str) -> bool:
         """Say whether a path is the mounted directory or below it."""
@@ -79,7 +81,7 @@ def _missing(key: Scalar | None, reference: MappingNode, subject: Subject, kind:
     """Find a key that a ConfigMap or a Secret of the package does not have."""
     name = reference.text("secretName") or reference.text("name")
     keys = {entry.name for entry in variables.content(name, subject, kind) or ()}
-    if keys and reference.text("optional") != "true" and subject.complete and key and key.value not in keys:
+    if keys and not flag(reference.get("optional")) and subject.complete and key and key.value not in keys:
         yield _absent(key, key.value, keys, f"the {kind} has no key {key.value!r}")
 
 

@@ -16,7 +16,8 @@ from packyard.core.errors import PackyardError, Problem, suggest
 from packyard.core.errors import shown as in_quotes
 from packyard.core.files import regular
 from packyard.core.files.tree import Tree
-from packyard.core.kubernetes.lenient import Object, kind_of, name_of
+from packyard.core.kubernetes.kinds import kind_of
+from packyard.core.kubernetes.lenient import Object, name_of
 from packyard.core.yaml.node import Source
 from packyard.using.kustomize import objects
 from packyard.using.options.switch import switch
@@ -54,12 +55,12 @@ def _given(test: PackageTest, directory: Path, path: str) -> Sequence[Object]:
         file = delivery.preset(directory, test.preset)
         values |= valuesfile.parse(regular.read(file), str(file)).by_name
     fill_in(directory, {**values, **test.values})
-    return objects.parse(Source("", render(directory, path=path).decode()))
+    return objects.parse(Source("", render(Tree(directory), path=path).decode()))
 
 
 def fill_in(directory: Path, values: Mapping[str, Sequence[str]]) -> None:
     """Set values, and what a use case and its options require beyond them to the examples."""
-    examples = {setter.name: [setter.example] for setter in Inputs.read(directory).unset if setter.example}
+    examples = {setter.name: [setter.example] for setter in Inputs.read(Tree(directory)).unset if setter.example}
     if to_set := {**examples, **values}:
         set_values(directory, to_set)
 

@@ -23,7 +23,8 @@ from packyard.core.bundle.bundle import Bundle
 from packyard.core.errors import InputError, PackyardError, Problem, UnavailableError
 from packyard.core.files.tree import Tree
 from packyard.core.kubernetes import schemas
-from packyard.core.kubernetes.lenient import kind_of, name_of
+from packyard.core.kubernetes.kinds import kind_of
+from packyard.core.kubernetes.lenient import name_of
 from packyard.core.yaml.node import Source
 from packyard.using.kustomize import builtin, objects
 from packyard.using.options.switch import states, switch
@@ -128,7 +129,7 @@ def judge(
 def _without_example(traced: Traced, below: Path, where: str) -> dict[str, str]:
     """Say by their names at the author's lines which required setters have no example."""
     reasons = {}
-    for setter in (setter for setter in Inputs.read(below / where).unset if not setter.example):
+    for setter in (setter for setter in Inputs.read(Tree(below / where)).unset if not setter.example):
         place = traced.at(os.path.relpath(setter.file, below), setter.line) or setter
         message = f"{setter.name} is required and has no example, with which it would be tried"
         reasons[setter.name] = str(Problem(message, file=place.file, line=place.line, hint="write one: example: VALUE"))
@@ -138,7 +139,7 @@ def _without_example(traced: Traced, below: Path, where: str) -> dict[str, str]:
 def _rendered(name: str, where: str, directory: Path, *, path: str, is_server_asked: bool) -> Iterator[Verdict]:
     try:
         own_tests.fill_in(directory, {})
-        manifests = render(directory, path=path)
+        manifests = render(Tree(directory), path=path)
     except PackyardError as error:
         yield Verdict.of(name, "render", where, details=map(str, error.problems))
         return
@@ -173,7 +174,7 @@ def _differences(directory: Path, manifests: bytes) -> list[str]:
     try:
         ours, theirs = (
             {f"{kind_of(item)[1]}/{name_of(item)}": item for item in objects.parse(Source("", text.decode()))}
-            for text in (builtin.build(directory), manifests)
+            for text in (builtin.build(Tree(directory)), manifests)
         )
     except PackyardError as error:
         return [str(problem) for problem in error.problems]
@@ -215,7 +216,7 @@ def _with_options(traced: Traced, below: Path, name: str, where: str, *, path: s
             faults = [*_without_example(traced, below, where).values()]
             if not faults:
                 own_tests.fill_in(directory, {})
-                faults = _differences(directory, render(directory, path=path))
+                faults = _differences(directory, render(Tree(directory), path=path))
             switch(use_case, [option], off=True)
         except PackyardError as error:
             faults = [str(problem) for problem in error.problems]

@@ -52,7 +52,7 @@ def reach(words: Words, files: Mapping[str, bytes]) -> Reach:
     meanings: dict[str, Setter | Substitution] = {}
     texts = (Source(path, data.decode()) for path, data in files.items() if comments.is_marked(data))
     documents = (document for source in texts for document in parse_shared(source, words.memo))
-    nodes = {item.reference.name: item.node for document in documents for item in fields.find(document)}
+    nodes = {item.reference.name: item.node for document in documents for item in fields.find(document.root)}
     todo = list(nodes)
     while todo:
         name = todo.pop()

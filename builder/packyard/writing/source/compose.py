@@ -21,7 +21,7 @@ from packyard.core.yaml.values import quoted, to_value
 from packyard.using.kustomize import idle_patches, reader, selector
 from packyard.using.kustomize.accumulate import SourceObject, accumulate, file_names, is_same
 from packyard.using.kustomize.idle_patches import Idle
-from packyard.using.kustomize.part import KrmfileData, Part, first_sentence
+from packyard.using.kustomize.part import KrmfileData, Part
 from packyard.using.kustomize.patch import no_container
 from packyard.using.options.folder import OPTIONS, PROGRAMS
 from packyard.using.setters.definition import Definitions
@@ -219,8 +219,8 @@ def _idle(use_case: UseCase, nothing: Idle, roots: Sequence[MappingNode]) -> Ite
 
 def _purpose(use_case: UseCase, used: Sequence[Part]) -> str:
     """Return what a use case is for; where its name has several storages, that of the storage tells them apart."""
-    purpose = use_case.description or first_sentence(used[0].description)
-    storage = first_sentence(used[-1].description) if use_case.has_siblings else ""
+    purpose = use_case.description or kustomization.first_sentence(used[0].description)
+    storage = kustomization.first_sentence(used[-1].description) if use_case.has_siblings else ""
     return " ".join(filter(None, (purpose, storage)))
 
 

@@ -16,6 +16,7 @@ from packyard.core.yaml import make
 from packyard.core.yaml.fields import Fields
 from packyard.core.yaml.node import Item, MappingNode, Node, Scalar, SequenceNode
 from packyard.core.yaml.pointer import escaped, pointer
+from packyard.core.yaml.values import flag
 from packyard.using.kustomize.selector import Identity
 from packyard.writing.source.pod_operations import is_bound
 
@@ -63,9 +64,9 @@ def read(parent: Fields, path: str) -> list[Transformer]:
 def _labels(fields: Fields) -> tuple[str, _Change]:
     pairs = fields.mapping("pairs")
     for key in _INCLUDES:
-        if fields.text(key, "false") != "false":
+        if (node := fields.anything(key)) and flag(node) is not False:
             hint = "write the labels of pods and selectors into the manifests"
-            fields.fault(fields.node and fields.node.get(key), key, "packyard does not compose it", hint)
+            fields.fault(node, key, "packyard does not compose it", hint)
     fields.done()
 
     def change(root: MappingNode) -> Iterator[tuple[str, Node]]:

@@ -40,10 +40,7 @@ def answer(text: str) -> Any:
     return expression.evaluate(text, types, {name: VALUES[name] for name in names})
 
 
-@pytest.mark.parametrize(
-    ("text", "expected"),
-    judged.cases("expressions"),
-)
+@pytest.mark.parametrize(("text", "expected"), judged.cases("expressions"))
 def test_an_expression_is(text: str, expected: object) -> None:
     found = answer(text)
     assert found == expected
@@ -68,10 +65,7 @@ def test_there_may_be_no_answer(text: str) -> None:
         answer(text)
 
 
-@pytest.mark.parametrize(
-    ("text", "position", "says"),
-    judged.cases("expressions-wrong"),
-)
+@pytest.mark.parametrize(("text", "position", "says"), judged.cases("expressions-wrong"))
 def test_says_what_is_wrong_and_where(text: str, position: int, says: str) -> None:
     with pytest.raises(ExpressionError) as raised:
         expression.check(text, TYPES)

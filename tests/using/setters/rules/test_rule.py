@@ -28,10 +28,7 @@ def one(rule: str) -> str:
     return f"rules:\n- rule: {rule}\n  message: That is so."
 
 
-@pytest.mark.parametrize(
-    ("rule", "holds"),
-    judged.cases("rules"),
-)
+@pytest.mark.parametrize(("rule", "holds"), judged.cases("rules"))
 def test_a_rule_holds_is_broken_or_waits_for_what_is_required(rule: str, holds: bool | None) -> None:
     found = krmfile(one(rule))
     (only,) = read(found.root)

@@ -131,9 +131,7 @@ class KptPackage:
 
     def _parse(self, path: str) -> list[Document]:
         if path not in self._documents:
-            name = self.package.where + path
-            data = self.package.files[path]
-            self._documents[path] = parse_file(data, name)
+            self._documents[path] = parse_file(self.package.files[path], self.package.where + path)
         return self._documents[path]
 
     def _declarations(self) -> Iterable[Declaration]:

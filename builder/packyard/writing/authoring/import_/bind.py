@@ -49,7 +49,7 @@ def bind(
     tagged, bound = kpt.read(documents)
     own = meaning.read(krmfile, notes) if krmfile else Definitions()
     known = Definitions({**tagged.setters, **own.setters}, {**tagged.substitutions, **own.substitutions})
-    bound += [Bound(number, *item[:4]) for number, document in enumerate(documents) for item in fields.find(document)]
+    bound += [Bound(at, *item[:4]) for at, document in enumerate(documents) for item in fields.find(document.root)]
     notes += [note for document in documents for note in _placeholders(document)]
     faults = [_fault(item, known) for item in bound]
     known = _settled([item for item, fault in zip(bound, faults, strict=True) if fault is None], known, notes)

@@ -25,7 +25,7 @@ def find(composed: Composed, built: Sequence[object]) -> dict[str, Setter]:
     texts: dict[str, set[str | None]] = {}
     sources = (source_of(composed.files[file], file) for _, file in composed.objects)
     for document in (read for source in sources for read in parse_text(source)):
-        bindings = [binding for binding in fields.find(document) if isinstance(binding.node, Scalar)]
+        bindings = [binding for binding in fields.find(document.root) if isinstance(binding.node, Scalar)]
         match = difference.match_of(mapping(to_value(document.root)), objects) if bindings else None
         for binding in bindings:
             definition = known.resolve(binding.reference)
