@@ -303,6 +303,7 @@ class _Merge:
             texts = tuple(_text(value.get(key)) for key in keys)
             texts = texts or (_text(value),)
             if not texts[0]:
+                _refuse_directives(entries(value))
                 what = f"needs its key {keys[0]!r}" if keys else "must be text"
                 raise InputError(value.problem(f"an element of {place} {what}"))
             if texts in elements:
