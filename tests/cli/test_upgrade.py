@@ -127,6 +127,17 @@ def test_keeps_what_was_set_enabled_and_edited_and_takes_what_is_new() -> None:
     assert Path("p/bin/start.sh").stat().st_mode & 0o777 == 0o755
 
 
+def test_an_option_that_was_switched_off_stays_off_where_the_new_version_has_another_one(here: Path) -> None:
+    file, enabled = "run/nfs/kustomization.yaml", KUSTOMIZATION + "components:\n- ../options/queue\n"
+    shutil.rmtree("p")
+    tiny.untar(pack(here, "1.0", {**FILES, file: enabled}), here)
+    more = {file: enabled + "- ../options/spread\n", "run/options/spread/kustomization.yaml": COMPONENT}
+    pack(here, "1.1", {**FILES, **more})
+    done("enable", USE_CASE, "queue", "--off")
+    upgrade()
+    assert Path("p", file).read_text() == KUSTOMIZATION + "components:\n- ../options/spread\n"
+
+
 def test_twice_is_once_and_undo_takes_it_back(here: Path) -> None:
     done("set", USE_CASE, "WORKERS=8")
     before = reading.files(here / "p")

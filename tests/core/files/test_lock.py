@@ -3,6 +3,7 @@
 import errno
 import fcntl
 import os
+import stat
 import subprocess
 from pathlib import Path
 
@@ -11,7 +12,7 @@ import pytest
 from core.files.krmfiles import field_values, make_package, one_setter, set_to
 from packyard.core.errors import UnavailableError
 from packyard.core.files import exclusive
-from packyard.core.files.steps import StepLog
+from packyard.core.files.steps import OPEN, StepLog
 from packyard.core.files.tree import Tree
 from tiny import COMMAND, environment
 
@@ -50,6 +51,31 @@ def test_a_folder_that_another_command_has_is_waited_for_with_a_word_and_read_an
     with tree.locked(StepLog(tmp_path / "steps", tell=tell)):
         assert told == [f"{root}: another command is changing this folder; waiting until it ends"]
         assert tree.read("one.yaml") == before + b"# new\n"
+
+
+def test_a_step_is_on_the_disk_and_locked_before_a_file_takes_its_place(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    root, log = make_package(tmp_path / "package"), StepLog.of_user()
+    calls, fsync, rename = list[str](), os.fsync, os.rename
+
+    def flush(handle: int) -> None:
+        calls.append("flush folder" if stat.S_ISDIR(os.fstat(handle).st_mode) else "flush file")
+        fsync(handle)
+
+    def move(old: str, new: str) -> None:
+        calls.append(f"name {'step' if Path(new).parent == log.folder else 'file'}")
+        if calls[-1] == "name file":
+            (step,) = log.steps(OPEN)
+            with step.file.open() as stream, pytest.raises(BlockingIOError):
+                fcntl.flock(stream, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        rename(old, new)
+
+    monkeypatch.setattr(os, "fsync", flush)
+    monkeypatch.setattr(os, "rename", move)
+    set_to(root, "b")
+    assert calls[:3] == ["flush file", "name step", "flush folder"]
+    assert calls.index("name file") > 2
 
 
 @pytest.mark.nightly

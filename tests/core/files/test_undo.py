@@ -9,7 +9,7 @@ import pytest
 from core.files.krmfiles import field_values, make_package
 from faults import Faulty, forked, recover
 from packyard.core.errors import InputError, UnavailableError
-from packyard.core.files import undo
+from packyard.core.files import steps, undo
 from packyard.core.files.steps import StepLog
 from packyard.core.files.tree import Tree
 from packyard.using.setting import set_values
@@ -32,7 +32,9 @@ def undone(log: StepLog, root: Path) -> str:
     return step.title
 
 
-def test_the_history_keeps_the_newest_hundred_and_nothing_of_it_lies_in_the_package(tmp_path: Path) -> None:
+def test_the_history_keeps_the_newest_hundred_or_so_many_bytes_and_nothing_of_it_lies_in_the_package(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     log, root = StepLog(tmp_path / "steps"), make_package(tmp_path / "package")
     names = files(root).keys()
     for number in range(105):
@@ -40,6 +42,10 @@ def test_the_history_keeps_the_newest_hundred_and_nothing_of_it_lies_in_the_pack
     assert len(list((tmp_path / "steps").iterdir())) == 100
     assert files(root).keys() == names
     assert (tmp_path / "steps").stat().st_mode & 0o777 == 0o700
+    for most, left in ((3 * max(file.stat().st_size for file in log.folder.iterdir()), 3), (1, 1)):
+        monkeypatch.setattr(steps, "KEPT_BYTES", most)
+        set_value(log, root, f"w{left}")
+        assert len(list(log.folder.iterdir())) == left
 
 
 def test_a_set_that_was_refused_leaves_nothing_that_would_block_the_undo_of_the_one_before(tmp_path: Path) -> None:

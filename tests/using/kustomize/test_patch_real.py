@@ -178,7 +178,7 @@ def test_comments_travel_and_are_replaced_as_the_design_says(kustomize5: Kustomi
         (inline("- op: add\n  path: /spec/replicas", DEPLOYMENT), "add needs a value"),
         (inline("- op: add\n  path: /spec/x\n  value: [yes]", DEPLOYMENT), "reads yes in an operation as a boolean"),
         (inline("- op: add\n  path: /spec/x\n  value: {n: 1}", DEPLOYMENT), "reads n in an operation as a boolean"),
-        (inline("metadata:\n  labels: {a: b}", DEPLOYMENT), "names apiVersion, kind and metadata.name"),
+        (inline("metadata:\n  labels: {a: b}", DEPLOYMENT), "needs kind and metadata.name"),
         (inline("- op: remove\n  path: /spec/replicas"), "needs a target"),
         (inline(HEAD.replace("web", "other")), "no Deployment 'other'"),
         (inline(HEAD + "spec:\n  $patch: remove\n"), r"\$patch is not supported"),

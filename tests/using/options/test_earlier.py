@@ -4,19 +4,19 @@ from pathlib import Path
 
 import pytest
 
-from tiny import inside
+import tiny
 
 
 @pytest.fixture
 def llm(tmp_path: Path) -> Path:
-    assert inside("get", "llm-serving", cwd=tmp_path).returncode == 0
+    assert tiny.inside("get", "llm-serving", cwd=tmp_path).returncode == 0
     return tmp_path
 
 
 def told(llm: Path, *words: str) -> str:
     for word in words:
-        assert inside("set", *word.split(), cwd=llm).returncode == 0
-    return inside("setters", "llm-serving/one-node", cwd=llm).stderr
+        assert tiny.inside("set", *word.split(), cwd=llm).returncode == 0
+    return tiny.inside("setters", "llm-serving/one-node", cwd=llm).stderr
 
 
 def test_a_value_that_staging_has_otherwise_is_told_with_the_command_that_sets_all(llm: Path) -> None:
@@ -26,6 +26,16 @@ def test_a_value_that_staging_has_otherwise_is_told_with_the_command_that_sets_a
     err = told(llm, staged, "llm-serving/one-node PVC_NAME=a MODEL_PATH=/models/b RUN_NAME=one")
     assert [text for text in err.splitlines() if "runs before" in text] == [line]
     assert "runs before" not in told(llm, set_all.removeprefix("packyard set ").removesuffix(" sets all"))
+
+
+def test_a_list_is_set_for_all_an_item_each(llm: Path) -> None:
+    for name, words in (("staging", "[a, b]"), ("one-node", "[a, c d]")):
+        file = llm / f"llm-serving/quickstart/mlops/{name}/user-allocated-pvc/Krmfile"
+        setter = f"{{type: array, x-k8s-cli: {{setter: {{name: X, listValues: {words}}}}}}}"
+        tiny.replace(file, "  definitions:\n", f"  definitions:\n    io.k8s.cli.setters.X: {setter}\n")
+    line = "X is [a,c d], and [a,b] in llm-serving/staging, which runs before: packyard set llm-serving -R X=a 'X=c d'"
+    said = told(llm, "llm-serving/staging PVC_NAME=a")
+    assert [text for text in said.splitlines() if "runs before" in text] == [f"{line} sets all"]
 
 
 def test_what_is_not_used_or_gone_differs_from_nothing(llm: Path) -> None:

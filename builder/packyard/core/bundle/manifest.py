@@ -23,9 +23,6 @@ LIMIT = 4 << 20  # parsed, it takes twenty times as much memory; the largest has
 #: The kinds of bundles: of a package, and of a library that packages are built on.
 BUNDLE, LIBRARY = "Bundle", "Library"
 
-#: The folder of a package's options, which has setters, and is no use case.
-_OPTIONS = "options"
-
 #: A setter's shipped value: a text, the items of a list, or None where it is required.
 ShippedValue = str | tuple[str, ...] | None
 
@@ -100,9 +97,10 @@ class Manifest:
 
         It is that of package.yaml, but before each stands what has to run before it.
         """
-        after = {path: item.after for path, item in self.use_cases.items() if path.rpartition("/")[2] != _OPTIONS}
-        paths = (name for path, earlier in after.items() for name in (*earlier, path))
-        return tuple(dict.fromkeys(path for path in paths if path in after))
+        use_cases = (path for path in self.use_cases if path.rpartition("/")[2] != paths.OPTIONS)
+        after = {path: self.use_cases[path].after for path in use_cases}
+        ordered = (name for path, earlier in after.items() for name in (*earlier, path))
+        return tuple(dict.fromkeys(path for path in ordered if path in after))
 
     def required_of(self, path: str, options: Iterable[str] = ()) -> tuple[Prerequisite, ...]:
         """Return what authors say that the use case at a path needs, and options that are enabled in it."""

@@ -26,7 +26,7 @@ def mappings(value: object) -> list[Object]:
 
 def text(value: object) -> str:
     """Return a text as it is, that of a scalar's node, and anything else as an empty one."""
-    return value if isinstance(value, str) else value.value if isinstance(value, Scalar) else ""
+    return value if isinstance(value, str) else value.text() if isinstance(value, Scalar) else ""
 
 
 def texts_under(value: object, key: str) -> set[str]:

@@ -15,6 +15,8 @@ from typing import Any, NamedTuple
 
 from packyard.core.errors import Problem
 
+#: How null is written, or left out.
+NULLS = frozenset(("", "~", "null", "Null", "NULL"))
 #: A mapping with more entries than this keeps an index by name.
 _MANY = 16
 
@@ -103,9 +105,9 @@ class Node:
         return entry.value if entry else None
 
     def text(self, *names: str, default: str = "") -> str:
-        """Follow keys down to the text of a scalar, as `find` does; return ``default`` where there is none."""
+        """Follow keys down to the text of a scalar, as `find` does; return ``default`` where there is none, or null."""
         value = self.find(*names)
-        return value.value if isinstance(value, Scalar) else default
+        return value.value if isinstance(value, Scalar) and not value.is_null else default
 
     def find(self, *names: str) -> "Node | None":
         """Follow keys down through mappings, or return None where one is missing or is something else."""
@@ -141,6 +143,13 @@ class Scalar(Node):
         self.style = style
         self.tag = tag
         self.anchor = anchor
+
+    @property
+    def is_null(self) -> bool:
+        """Whether it is null, for example ``~`` or nothing at all."""
+        if self.tag is not None:
+            return self.tag == "tag:yaml.org,2002:null"
+        return self.style == "plain" and self.value in NULLS
 
 
 class Alias(Node):
@@ -197,8 +206,8 @@ class Entry(Child):
 
     @property
     def text(self) -> str:
-        """The value as text; an empty text for a value that is a mapping, a list or an alias."""
-        return self.value.value if isinstance(self.value, Scalar) else ""
+        """The value as text; an empty text for a value that is null, a mapping, a list or an alias."""
+        return self.value.text()
 
 
 class Item(Child):

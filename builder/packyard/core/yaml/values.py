@@ -14,11 +14,10 @@ from collections.abc import Iterable, Sequence
 from typing import TypeVar
 
 from packyard.core.errors import InputError
-from packyard.core.yaml.node import Entry, MappingNode, Node, Scalar, SequenceNode
+from packyard.core.yaml.node import NULLS, Entry, MappingNode, Node, Scalar, SequenceNode
 
 Read = TypeVar("Read")
 
-_NULL = frozenset(("", "~", "null", "Null", "NULL"))
 BOOLEANS = {"true": True, "True": True, "TRUE": True, "false": False, "False": False, "FALSE": False}
 _FLOAT_NAMES = frozenset(sign + name for name in (".inf", ".Inf", ".INF") for sign in ("", "+", "-")) | {
     ".nan",
@@ -95,8 +94,8 @@ def is_merge(entry: Entry) -> bool:
 
 
 def is_null(node: Node | None) -> bool:
-    """Say whether a node is null, for example ``~`` or nothing at all."""
-    return isinstance(node, Scalar) and (type_of(node) == "null" or node.tag == "tag:yaml.org,2002:null")
+    """Say whether a node is a scalar that is null."""
+    return isinstance(node, Scalar) and node.is_null
 
 
 def flag(node: Node | None) -> bool | None:
@@ -184,7 +183,7 @@ def number(text: str) -> float | str:
 
 def implicit_type(text: str) -> str:
     """Return what kustomize takes plain ``text`` for: null, boolean, integer, number, timestamp, merge or string."""
-    if text in _NULL:
+    if text in NULLS:
         return "null"
     if text in BOOLEANS:
         return "boolean"

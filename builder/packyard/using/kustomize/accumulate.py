@@ -233,8 +233,9 @@ def _dashed(item: SourceObject) -> str:
 
 def _matched(change: Patch, root: Node | None, objects: Sequence[SourceObject]) -> list[SourceObject]:
     """Return the objects that a patch is for."""
-    if isinstance(root, MappingNode) and not all(selector.identity(root)[part] for part in (0, 1, 3)):
-        raise InputError(change.problem("a strategic merge names apiVersion, kind and metadata.name, target or not"))
+    needed, words = ((0, 1, 3), "without a target needs apiVersion,") if change.target is None else ((1, 3), "needs")
+    if isinstance(root, MappingNode) and not all(selector.identity(root)[part] for part in needed):
+        raise InputError(change.problem(f"a strategic merge {words} kind and metadata.name"))
     if change.target is not None:
         _refuse_untexts(root)
         return [item for item in objects if selector.selects(change.target, item.root, item.identity)]

@@ -61,7 +61,7 @@ def hashed(items: Sequence[SourceObject], configured: Sequence[FieldSpec]) -> li
     spaces = [selector.effective(item.identity)[2] for item in items]
     for place, in_place in names.items():
         reaching = [value for value, space in zip(values, spaces, strict=True) if space in (selector.CLUSTER, place)]
-        references.rename(reaching, in_place, [*references.KNOWN, *configured])
+        references.rename(reaching, in_place, [*references.KNOWN, *references.NEWER, *configured])
     return values
 
 

@@ -61,7 +61,7 @@ class PackageSources(Sources):
         self.directory = directory = tree.root_dir
         real, package = os.path.realpath(directory), paths.package_of(directory)
         super().__init__(Path(paths.seen(directory, package)))
-        self.top = os.path.relpath(real, package).removeprefix(".")
+        self.top = paths.below(real, package)
         self._budget = Budget(directory, HINT)
         self._package = tree.at(self.root_dir)
         self._spent: set[str] = set()
@@ -153,8 +153,9 @@ class _Reader(Reader):
 
 def _others(node: Node | None, known: Sequence[str], what: str) -> Iterator[Problem]:
     """Yield what a part of a kustomization says and only kustomize knows."""
+    fields = kustomization.FIELDS if "resources" in known else known
     for entry in entries(node):
         if entry.name not in known:
             message = f"field {entry.name!r} of a {what} is not supported by packyard's own build"
-            meant = () if entry.name in kustomization.FIELDS else (*known, *kustomization.FIELDS)
+            meant = () if entry.name in fields else fields
             yield entry.key.problem(message, suggest(entry.name, meant) or HINT)

@@ -195,6 +195,9 @@ def merge(root: MappingNode, patch: MappingNode) -> None:
     merging = _Merge(root)
     merging.without(root, (), _is_blank)
     merging.mapping(root, patch, ())
+    metadata = root.mapping("metadata")
+    if metadata and is_null(metadata.get("namespace")):
+        metadata.children = [entry for entry in metadata.entries if entry.name != "namespace"]
 
 
 def deletes(patch: Node | None) -> bool:
@@ -300,6 +303,7 @@ class _Merge:
             texts = tuple(_text(value.get(key)) for key in keys)
             texts = texts or (_text(value),)
             if not texts[0]:
+                _refuse_directives(entries(value))
                 what = f"needs its key {keys[0]!r}" if keys else "must be text"
                 raise InputError(value.problem(f"an element of {place} {what}"))
             if texts in elements:

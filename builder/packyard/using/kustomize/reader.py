@@ -139,7 +139,10 @@ class Reader:
         if file is None or fields.problems:
             return None
         shown = self.sources.shown(file)
-        return Source(shown, "".join(decode(self.sources.read(file), shown)))
+        try:
+            return Source(shown, "".join(decode(self.sources.read(file), shown)))
+        except InputError as error:
+            raise BeyondError(*error.hinted("of what is no text, kustomize alone makes binaryData").problems) from error
 
     def _references(self, file: str) -> Iterator[FieldSpec]:
         root = only(self.sources.documents(file), self.sources.shown(file)).root

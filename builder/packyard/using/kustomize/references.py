@@ -57,6 +57,11 @@ KNOWN = tuple(
     for pod in paths
     for field in _FIELDS
 )
+#: What kustomize 4 and 5 know beside that, and 3.8.7 does not.
+NEWER = (
+    *(FieldSpec("", "PodTemplate", ("template", "spec", *field.split("/"))) for field in _FIELDS),
+    *(FieldSpec("", kind, ("rules", "resourceNames")) for kind in ("Role", "ClusterRole")),
+)
 
 
 def read(root: Node) -> Iterator[FieldSpec]:
@@ -75,6 +80,8 @@ def rename(values: Iterable[dict[str, Value]], names: Mapping[str, str], specs: 
         name = holder[key]
         if isinstance(name, str):
             holder[key] = names.get(name, name)
+        elif isinstance(name, list):
+            holder[key] = [names.get(item, item) if isinstance(item, str) else item for item in name]
 
 
 def find(value: dict[str, Value], specs: Sequence[FieldSpec]) -> Iterator[Place]:

@@ -16,12 +16,13 @@ from packyard.core.files.tree import Tree
 from packyard.using.setters.packages import own_setters
 
 
-def differing(here: Tree, values: Mapping[str, Sequence[str]]) -> Iterator[str]:
+def differing(tree: Tree, values: Mapping[str, Sequence[str]]) -> Iterator[str]:
     """Say which values of a use case differ from one that runs before it, and how to set all; ``values`` are set here.
 
-    One that lacks a required value is not used, and a value that was shipped as another one is meant to be.
+    One that lacks a required value is not used, and a value that was shipped as another one is meant to be. What is
+    still to be set here, others say.
     """
-    directory = here.root_dir
+    directory = tree.root_dir
     try:
         root, manifest = delivery.package_of(directory) or ("", None)
     except IntegrityError:  # which others say
@@ -29,15 +30,17 @@ def differing(here: Tree, values: Mapping[str, Sequence[str]]) -> Iterator[str]:
     path = os.path.relpath(os.path.realpath(directory), root)
     if manifest is None or path not in manifest.use_cases:
         return
-    use_case, setters, top = manifest.use_cases[path], own_setters(here), paths.seen(directory, root)
+    use_case, setters, top = manifest.use_cases[path], own_setters(tree), paths.seen(directory, root)
     for earlier in use_case.after:
         theirs = own_setters(Tree(Path(top, earlier)))
         if any(setter.must_be_set for setter in theirs.values()):
             continue
         shipped_there = manifest.use_cases[earlier].setters if earlier in manifest.use_cases else {}
         for name in filter(theirs.__contains__, setters):
-            own = ",".join(values[name]) if name in values else setters[name].shown
-            if own != theirs[name].shown and use_case.setters.get(name) == shipped_there.get(name):
-                place = address.of(Path(top, earlier))
-                both = f"packyard set {quote(top)} -R {quote(f'{name}={own}')} sets all"
-                yield f"{name} is {own}, and {theirs[name].shown} in {place}, which runs before: {both}"
+            own = setters[name].with_value(values[name]) if name in values else setters[name]
+            is_meant = own.must_be_set or use_case.setters.get(name) != shipped_there.get(name)
+            if own.shown != theirs[name].shown and not is_meant:
+                here, there = (setter.shown or "empty" for setter in (own, theirs[name]))
+                words = " ".join(quote(f"{name}={text}") for text in own.texts or ("",))
+                place, both = address.of(Path(top, earlier)), f"packyard set {quote(top)} -R {words} sets all"
+                yield f"{name} is {here}, and {there} in {place}, which runs before: {both}"

@@ -47,15 +47,11 @@ class Krmfile:
             raise InputError(Problem("its root must be a mapping", file=source.name, line=1))
         self.root = root
         self._definitions = _section(root)
+        self._setters = _bodies(self._definitions, SETTER_PREFIX, "setter")
+        substitutions = _bodies(self._definitions, SUBSTITUTION_PREFIX, "substitution")
         self.definitions = Definitions(
-            {
-                name: _parse_setter(name, definition, body, entry)
-                for name, definition, body, entry in _bodies(self._definitions, SETTER_PREFIX, "setter")
-            },
-            {
-                name: _parse_substitution(name, body, entry)
-                for name, _, body, entry in _bodies(self._definitions, SUBSTITUTION_PREFIX, "substitution")
-            },
+            {name: _parse_setter(name, *parts) for name, parts in self._setters.items()},
+            {name: _parse_substitution(name, body, entry) for name, (_, body, entry) in substitutions.items()},
         )
 
     @property
@@ -63,26 +59,16 @@ class Krmfile:
         """The entries of all definitions, of other kinds too."""
         return self._definitions.entries if self._definitions else []
 
-    def setter_entry(self, name: str) -> tuple[MappingNode, MappingNode]:
-        """Return a setter's definition and the ``setter`` mapping in it."""
-        definition = self._definitions.mapping(SETTER_PREFIX + name) if self._definitions else None
-        setter = definition.mapping("x-k8s-cli", "setter") if definition else None
-        if definition is None or setter is None:
-            raise InputError(Problem(f'setter "{name}" is not found', file=self.source.name))
-        return definition, setter
-
     def misnamed(self) -> Iterator[Problem]:
-        """Yield the setters that have another name inside than their keys: a comment finds one, a set the other."""
-        for name, _, body, _ in _bodies(self._definitions, SETTER_PREFIX, "setter"):
-            if (inner := _text(body.get("name"))) not in ("", name):
-                yield body.problem(f"the definition of {name} is named {inner!r} inside", "write the same name in both")
+        """Yield the setters of `two_names`."""
+        return filter(None, (two_names(name, body) for name, (_, body, _) in self._setters.items()))
 
     def recorded(self, data: bytes, setters: Iterable[Setter], descriptions: Mapping[str, str]) -> bytes | None:
         """Return the file with values and descriptions of setters; None where it stays as it is."""
         edits: list[Edit] = []
         planned: list[tuple[Node, Mapping[str, Reading | None]]] = []
         for setter in setters:
-            definition, entry = self.setter_entry(setter.name)
+            definition, entry, _ = self._setters[setter.name]
             self._check_not_shared(setter.name, definition, entry)
             edits += change(entry, _stated(setter, entry))
             if description := descriptions.get(setter.name):
@@ -139,46 +125,48 @@ def _section(root: MappingNode) -> MappingNode | None:
     return node
 
 
-def _bodies(
-    section: MappingNode | None, prefix: str, kind: str
-) -> Iterator[tuple[str, MappingNode, MappingNode, Entry]]:
-    """Yield name, definition, what is below ``x-k8s-cli.KIND`` and entry of every definition of a kind."""
+def _bodies(section: MappingNode | None, prefix: str, kind: str) -> dict[str, tuple[MappingNode, MappingNode, Entry]]:
+    """Return every definition of a kind by its name, with what is below ``x-k8s-cli.KIND`` in it, and its entry."""
+    bodies = {}
     for entry in section.entries if section else ():
         if entry.name.startswith(prefix) and isinstance(entry.value, MappingNode):
             body = entry.value.mapping("x-k8s-cli", kind)
             if body is not None:
-                yield entry.name.removeprefix(prefix), entry.value, body, entry
+                bodies[entry.name.removeprefix(prefix)] = entry.value, body, entry
+    return bodies
+
+
+def two_names(name: str, body: MappingNode) -> Problem | None:
+    """Describe a definition that has another name inside than its key: a comment finds one, a set the other."""
+    entry, inner = body.entry("name"), body.text("name")
+    if entry is None or inner in ("", name):
+        return None
+    return body.source.problem(entry.start, f"the definition of {name} is named {inner!r} inside", f"name: {name}")
 
 
 def _parse_setter(name: str, definition: MappingNode, body: MappingNode, entry: Entry) -> Setter:
     enum, listed = body.mapping("enumValues"), body.get("listValues")
-    default, example = definition.get("default"), definition.get("example")
     texts = tuple(item.value for item in scalars(listed) if not is_null(item))  # null is none, as in kustomize
     schema = {member.name: to_value(member.value) for member in definition.entries if not member.name.startswith("x-")}
     return Setter(
         name=name,
-        value=_text(body.get("value")),
+        value=body.text("value"),
         values=texts if isinstance(listed, SequenceNode) else None,
-        type=_text(definition.get("type")),
-        description=_text(definition.get("description") or body.get("description")),
+        type=definition.text("type"),
+        description=definition.text("description") or body.text("description"),
         required=flag(body.get("required")) or False,
         is_set=flag(body.get("isSet")) or False,
-        set_by=_text(body.get("setBy")),
-        default=_text(default) if default else None,
-        example=_text(example) if example else None,
-        enum_values={member.name: _text(member.value) for member in enum.entries} if enum else {},
+        set_by=body.text("setBy"),
+        default=definition.text("default") if definition.get("default") else None,
+        example=definition.text("example") if definition.get("example") else None,
+        enum_values={member.name: member.value.text() for member in enum.entries} if enum else {},
         schema=schema,
         file=entry.key.source.name,
         line=entry.key.source.locate(entry.start)[0],
     )
 
 
-def _text(node: Node | None) -> str:
-    """Return the text of a scalar; null is an empty one, as in kustomize."""
-    return "" if node is None or is_null(node) else node.text()
-
-
 def _parse_substitution(name: str, body: MappingNode, entry: Entry) -> Substitution:
     markers = tuple((item.text("marker"), parse_ref(item.text("ref"))) for item in mappings(body.get("values")))
     line = entry.key.source.locate(entry.start)[0]
-    return Substitution(name, _text(body.get("pattern")), markers, entry.key.source.name, line)
+    return Substitution(name, body.text("pattern"), markers, entry.key.source.name, line)

@@ -1,6 +1,5 @@
 """An untarred package on disk, moved to another version: read, merged, and written all or nothing."""
 
-import os
 from collections.abc import Collection, Iterator, Sequence
 from contextlib import nullcontext
 from dataclasses import replace
@@ -42,8 +41,6 @@ def upgrade(
         _check_same(tree, base, theirs)
         old, new = base.files, theirs.files
         _check_folders(tree, new)
-        if extra and os.path.islink(tree.prefix + RECEIPT):  # noqa: PTH114  # a text
-            raise InputError(Problem("must not be a link", file=tree.prefix + RECEIPT, hint="remove it"))
         ours = dict(_read(tree, {*old, *new, *extra}))
 
         def placed(problem: Problem) -> Problem:

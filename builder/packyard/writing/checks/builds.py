@@ -171,7 +171,7 @@ class _Builder:
         self.complete = self.complete and is_known and bool(root.entries)
         self.followed.append(root)
         self._change(root, folder, own)
-        self.complete = self.complete and not (depth and any(root.get(name) is not None for name in _RENAMING))
+        self.complete = self.complete and not (depth and any(map(root.text, _RENAMING)))
         if own is not objects:
             objects += own
 

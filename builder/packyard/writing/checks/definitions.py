@@ -16,7 +16,8 @@ from packyard.core.kubernetes.schemas import Definitions, Judge
 from packyard.core.yaml.node import Entry, MappingNode, Scalar
 from packyard.core.yaml.values import nearest, to_value
 from packyard.using.setters.comment import parse_key
-from packyard.writing.checks.finding import Finding, breach
+from packyard.using.setters.krmfile import two_names
+from packyard.writing.checks.finding import Finding, breach, finding
 from packyard.writing.checks.subject import Subject
 
 _HEADER = {"apiVersion": "config.k8s.io/v1alpha1", "kind": "Krmfile"}
@@ -66,11 +67,10 @@ def _definition(entry: Entry, definition: MappingNode, name: str, kind: str) -> 
         message = f"the definition of {name} is no {kind}: it has no x-k8s-cli.{kind}"
         yield breach("no-definition", entry, message, "add it, or remove the definition")
         return
-    inner = body.text("name")
-    if inner != name:
-        has = f"is named {inner!r} inside" if inner else "has no name"
-        place, message = body.entry("name") or entry, f"the definition of {name} {has}"
-        yield breach("two-names", place, message, f"name: {name}")
+    if problem := two_names(name, body):
+        yield finding("two-names", problem)
+    elif not body.text("name"):
+        yield breach("two-names", body.entry("name") or entry, f"the definition of {name} has no name", f"name: {name}")
     needed = ("pattern", "values") if kind == "substitution" else ("listValues" if body.get("listValues") else "value",)
     for missing in (key for key in needed if body.get(key) is None):
         message = f"{kind} {name} has no {missing}"

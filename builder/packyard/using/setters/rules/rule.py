@@ -15,12 +15,7 @@ from packyard.using.setters.rules.expression import AnswerError, ExpressionError
 
 KEY = "rules"
 _MOST = 100  # rules of one Krmfile
-_TYPES = {
-    "integer": "int",
-    "number": "double",
-    "boolean": "bool",
-    "array": "list<string>",
-}
+_TYPES = {"integer": "int", "number": "double", "boolean": "bool", "array": "list<string>"}
 
 
 class Rule:
