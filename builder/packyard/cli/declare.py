@@ -80,7 +80,7 @@ class Parser(argparse.ArgumentParser):
         if action.choices is not None and value not in action.choices:
             names = [str(choice) for choice in action.choices]
             text = f"takes {', '.join(names[:-1])} or {names[-1]}, not {value!r}"
-            hint = suggest(str(value), names)
+            hint = suggest(str(value), names) or "a folder goes behind --to" * ("--to" in self._option_string_actions)
             self.error(f"{'/'.join(action.option_strings) or action.metavar} {text}" + (f" ({hint})" if hint else ""))
 
     def refuse_rest(self, words: Sequence[str]) -> None:

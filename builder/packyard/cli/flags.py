@@ -37,6 +37,7 @@ _INSTEAD: Mapping[str, Mapping[str, str]] = {
     **{flag: {"--conflicts": "type --conflicts theirs", "--lock": _UPGRADE} for flag in ("--force", "--overwrite")},
     "--all": {"--built-in": "type --to NEW, a folder for all"},
     "--create-namespace": {"--namespace": "kubectl create namespace NAMESPACE makes one"},
+    "--json": {"--output": "type -o json"},
     "--undo": {"--reason": "a yank stays, for those who read it acted on it: publish the next version instead"},
     "--versions": {"": "packyard show NAME lists them"},
     "--wait": {"--no-wait": "it waits, unless you type --no-wait"},
