@@ -167,8 +167,7 @@ def run(module: Any, verb: str, words: Sequence[str]) -> int:
     except SystemExit as stop:  # --help
         return int(stop.code or 0)
     parser.refuse_rest(rest)
-    defaults = ((action, action.default) for action in parser._actions)
-    usual = {action.dest: parser._get_value(action, it) if isinstance(it, str) else it for action, it in defaults}
+    usual = {action.dest: action.default and parser._get_value(action, action.default) for action in parser._actions}
     parsed.given = {name for name, value in vars(parsed).items() if value != usual.get(name, value)}
     parsed.command = [*words[end + 1 :]]
     output.choose(is_quiet=parsed.quiet, is_verbose=parsed.verbose)
