@@ -80,7 +80,7 @@ class Parser(argparse.ArgumentParser):
         if action.choices is not None and value not in action.choices:
             names = [str(choice) for choice in action.choices]
             text = f"takes {', '.join(names[:-1])} or {names[-1]}, not {value!r}"
-            hint = suggest(str(value), names)
+            hint = suggest(str(value), names) or "a folder goes behind --to" * ("--to" in self._option_string_actions)
             self.error(f"{'/'.join(action.option_strings) or action.metavar} {text}" + (f" ({hint})" if hint else ""))
 
     def refuse_rest(self, words: Sequence[str]) -> None:
@@ -167,8 +167,7 @@ def run(module: Any, verb: str, words: Sequence[str]) -> int:
     except SystemExit as stop:  # --help
         return int(stop.code or 0)
     parser.refuse_rest(rest)
-    defaults = ((action, action.default) for action in parser._actions)
-    usual = {action.dest: parser._get_value(action, it) if isinstance(it, str) else it for action, it in defaults}
+    usual = {action.dest: action.default and parser._get_value(action, action.default) for action in parser._actions}
     parsed.given = {name for name, value in vars(parsed).items() if value != usual.get(name, value)}
     parsed.command = [*words[end + 1 :]]
     output.choose(is_quiet=parsed.quiet, is_verbose=parsed.verbose)

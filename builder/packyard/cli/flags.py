@@ -18,12 +18,13 @@ _TO = ("--to",)
 _FOREIGN = {
     **dict.fromkeys(("--channel", "--index-url", "--registry", "--repo"), ("--from", "--to")),
     **dict.fromkeys(("-d", "--destination", "--dir", "--output-dir", "--target", "--untardir", "--into", "--out"), _TO),
-    **dict.fromkeys(("-f", "--file", "--filename"), ("--values",)),
+    **dict.fromkeys(("-f", "--file", "--filename", "--from-file"), ("--values",)),
     "-c": ("--container",),
     "--disable": ("--off",),
     "--recursive": ("-R", "--all"),
     "--reset": ("--unset",),
-    "--set": ("NAME=VALUE",),
+    **dict.fromkeys(("--set", "--set-string"), ("NAME=VALUE",)),
+    **dict.fromkeys(("--revision", "--to-revision"), ("[RECORD]",)),
     "--to": ("[VERSION]",),
     "--version": ("NAME@VERSION", "[VERSION]"),
 }
@@ -35,9 +36,12 @@ _INSTEAD: Mapping[str, Mapping[str, str]] = {
     **{flag: {"": "kubectl apply -n NAMESPACE takes it"} for flag in ("-n", "--namespace")},
     **{flag: {"--conflicts": "type --conflicts theirs", "--lock": _UPGRADE} for flag in ("--force", "--overwrite")},
     "--all": {"--built-in": "type --to NEW, a folder for all"},
+    "--create-namespace": {"--namespace": "kubectl create namespace NAMESPACE makes one"},
+    "--json": {"--output": "type -o json"},
     "--undo": {"--reason": "a yank stays, for those who read it acted on it: publish the next version instead"},
     "--versions": {"": "packyard show NAME lists them"},
     "--wait": {"--no-wait": "it waits, unless you type --no-wait"},
+    **{flag: {"--context": "type watch packyard status, which asks again and again"} for flag in ("-w", "--watch")},
     **{flag: {"--container": "on a terminal it opens one: leave this out"} for flag in ("-it", "-i", "-t", "--tty")},
 }
 

@@ -16,7 +16,7 @@ from packyard.cli.running import clusters, deploy
 
 def add_arguments(parser: declare.Parser) -> None:
     """Declare the verb's arguments."""
-    packages.add_arguments(parser, "[NAME=VALUE…]")
+    packages.add_arguments(parser)
     clusters.add_arguments(parser)
     parser.switch("--no-doctor", "run whatever packyard doctor would find")
     plain = dict.fromkeys(("dry_run", "force", "atomic", "no_wait"), False)
