@@ -148,6 +148,8 @@ enable -queue                   there is no flag '-queue'; type packyard enable 
 exec run ls                     unexpected argument 'ls'; type packyard exec [flags] RUN [-- COMMAND ...]
 publish 1.0 --to ch             --version is missing; type packyard publish --version 1.0 --to ch
 -q -n ml set . A=1              the verb goes first; type packyard set -n ml . A=1
+./multi-node                    the verb goes first; type packyard setters ./multi-node
+enable multi-node --queue       unknown flag '--queue' (type an option without dashes, queue)
 undo 2                          undo: one change at a time; type packyard undo, and again for the one before
 set multi-node/A=a/b            DIR and NAME=VALUE are two words; type multi-node A=a/b
 set multi-node packyard.json    'packyard.json' is a file; to set the values that it has, type -f packyard.json
@@ -177,7 +179,7 @@ edit set image foo=bar          type packyard set DIR NAME=VALUE
 unset multi-node WORKERS        type packyard set multi-node --unset WORKERS
 live destroy p/multi-node       type packyard undeploy RUN, as packyard status lists them
 reset multi-node                type packyard undo multi-node
-explain . A A                   explain: expected one NAME, found 2; packyard setters .
+explain . A A                   explain: expected one NAME behind DIR, found 2; packyard setters .
 """
 
 

@@ -102,7 +102,7 @@ def run(words: list[str]) -> int:
 
 def _unknown(word: str, rest: Sequence[str]) -> str:
     """Say that there is no such verb, and what to type: for a verb of another tool with the words that were typed."""
-    from shlex import join
+    from shlex import join, quote
 
     if (pair := " ".join((word, *rest[:1]))) in FOREIGN:
         word, rest = pair, rest[1:]
@@ -112,6 +112,8 @@ def _unknown(word: str, rest: Sequence[str]) -> str:
     hint = suggest(word, FLAGS if word.startswith("-") else (*VERBS, "help"))
     if not hint and (verb := next(filter(VERBS.__contains__, rest), "")):
         return f"packyard: the verb goes first; type packyard {verb} {join(it for it in (word, *rest) if it != verb)}"
+    if "/" in word or os.path.isdir(word):  # noqa: PTH112  # a text
+        return f"packyard: the verb goes first; type packyard setters {quote(word)}"
     problem = f"no flag {word!r} before the verb" if word.startswith("-") else f"no verb {word!r}"
     return f"packyard: {problem}" + (f" ({hint})" if hint else "") + "; packyard help all lists them"
 
