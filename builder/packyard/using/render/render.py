@@ -122,5 +122,4 @@ def _unmerged(tree: Tree) -> Iterator[Problem]:
 def _problem(setter: Setter, directory: str, command: str) -> Problem:
     described = f": {setter.description}" if setter.description else ""
     value = quote(setter.example or "VALUE")
-    hint = f"{begin(directory, command)} {setter.name}={value}"
-    return setter.problem(f"{setter.name} is not set{described}", hint)
+    return setter.problem(f"{setter.name} is not set{described}", f"{begin(directory, command)} {setter.name}={value}")
