@@ -86,6 +86,8 @@ def _sorted_out(targets: Sequence[str], here: Workspace | None) -> tuple[list[st
     if folders and not (any(Path().glob("*.y*ml")) or os.path.lexists(f"{root_of('.')}/{MANIFEST}")):
         raise InputError(Problem(f"no {WORKSPACE} here or above, and nothing here that is linted", hint=_WAYS))
     for target in targets:
+        if Path(target).is_file():
+            raise directories.refusal(target)
         packages = _packages_in(target, here) if here else None
         if packages is None and (place := directories.find([target])):
             folders.append(str(place[0]))
