@@ -30,15 +30,7 @@ def test_a_folder_is_dir_also_where_a_setter_has_its_name(package: Path) -> None
 
 
 @pytest.mark.parametrize(
-    "words",
-    [
-        "setters nowhere",
-        "setters pkg/Krmfile",
-        "set nowhere",
-        "enable o",
-        "lint nowhere",
-        "verify nowhere",
-    ],
+    "words", ["setters nowhere", "setters pkg/Krmfile", "set nowhere", "enable o", "lint nowhere", "verify nowhere"]
 )
 def test_a_word_that_is_no_folder_and_names_nothing_is_said(package: Path, words: str) -> None:
     said = refused(*words.split(), cwd=package.parent)

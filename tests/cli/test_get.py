@@ -14,15 +14,7 @@ from sharing.examples import bundle, publish
 from tiny import done, packyard, write
 
 #: What makes bundles, and the libraries that it needs.
-MAKERS = (
-    "packyard.writing",
-    "packyard.writing.source",
-    "packyard.using",
-    "packyard.core.kubernetes",
-    "packyard.core.yaml",
-    "jinja2",
-    "yaml",
-)
+MAKERS = ("packyard.writing", "packyard.using", "packyard.core.kubernetes", "packyard.core.yaml", "jinja2", "yaml")
 
 GET = """
 import sys

@@ -68,10 +68,7 @@ def test_json_is_exact_and_harmless(package: Path) -> None:
     (listed,) = json.loads(text)
     assert EVIL in {row["description"] for row in listed["setters"]}
     (change,) = json.loads(done("set", package, "A=1", "--dry-run", "--output", "json"))
-    assert {field["file"] for field in change["fields"]} == {
-        f"{package}/cm.yaml",
-        f"{package}/sub\x1b[2J\u202e/x.yaml",
-    }
+    assert {field["file"] for field in change["fields"]} == {f"{package}/cm.yaml", f"{package}/sub\x1b[2J\u202e/x.yaml"}
 
 
 def test_diffs_and_manifests_are_exact(package: Path) -> None:

@@ -142,12 +142,14 @@ SAID = """\
 registry login ghcr.io          no verb 'registry login'; type docker login ghcr.io, as packyard reads ~/.docker/config
 get p --version 1.0.0           unknown flag '--version' (type NAME@VERSION without a flag)
 get p --repo=https://h          unknown flag '--repo' (did you mean '--from'?)
-get llm-serving llm-finetune    one package at a time; type packyard get llm-serving, then packyard get llm-finetune
 deploy . -namespace ml          unknown flag '-namespace' (did you mean '--namespace'?)
 deploy x --dry-run=client -v    there is no flag '--dry-run=client'; type packyard deploy x --dry-run -v
 enable -queue                   there is no flag '-queue'; type packyard enable queue
 exec run ls                     unexpected argument 'ls'; type packyard exec [flags] RUN [-- COMMAND ...]
 publish 1.0 --to ch             --version is missing; type packyard publish --version 1.0 --to ch
+-q -n ml set . A=1              the verb goes first; type packyard set -n ml . A=1
+./multi-node                    the verb goes first; type packyard setters ./multi-node
+enable multi-node --queue       unknown flag '--queue' (type an option without dashes, queue)
 undo 2                          undo: one change at a time; type packyard undo, and again for the one before
 set multi-node/A=a/b            DIR and NAME=VALUE are two words; type multi-node A=a/b
 set multi-node packyard.json    'packyard.json' is a file; to set the values that it has, type -f packyard.json
@@ -158,7 +160,7 @@ set . --RUN_NAME=x              unknown flag '--RUN_NAME' (to set a value, type 
 set multi-node WORKERS = 3      there are blanks around =; type WORKERS=3
 set multi-node A=a WORKERS =3   type A=a WORKERS=3
 set WORKERS=3 multi-node        DIR goes first; type packyard set multi-node WORKERS=3
-set --dryrun                    set: unknown flag '--dryrun' (did you mean '--dry-run'?); packyard set --help lists the
+set --dryrun                    set: unknown flag '--dryrun' (did you mean '--dry-run'?)
 upgrade . --force               unknown flag '--force' (type --conflicts theirs)
 set . A=1 --force               unknown flag '--force' (it takes --keep, --recurse-subpackages, --dry-run, --values,
 set -x                          set: unknown flag '-x' (it takes --keep, --recurse-subpackages, --dry-run,
@@ -169,7 +171,7 @@ set --values                    set: --values needs a value; packyard set --help
 render --locked                 name a package and its use case, NAME/USECASE
 render A=1 --from channel       name a package and its use case, NAME/USECASE
 setters multi-node WORKERS      after DIR; type packyard explain multi-node WORKERS
-list --all                      unknown flag '--all' (it takes --from); type packyard list --help
+list --all                      unknown flag '--all' (it takes --from)
 disable multi-node queue        type packyard enable multi-node queue --off
 uninstall multi-node            type packyard undeploy multi-node
 delete quickstart               type packyard undeploy RUN, as packyard status lists them; rm -r quickstart removes
@@ -177,7 +179,7 @@ edit set image foo=bar          type packyard set DIR NAME=VALUE
 unset multi-node WORKERS        type packyard set multi-node --unset WORKERS
 live destroy p/multi-node       type packyard undeploy RUN, as packyard status lists them
 reset multi-node                type packyard undo multi-node
-explain . A A                   explain: expected one NAME, found 2; packyard setters .
+explain . A A                   explain: expected one NAME behind DIR, found 2; packyard setters .
 """
 
 

@@ -6,7 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from packyard import __version__
-from packyard.cli import output, preferences
+from packyard.cli import output, preferences, progress
 from packyard.cli.directory import meant
 from packyard.cli.preferences import Setting
 from packyard.cli.rows import Rows
@@ -82,14 +82,15 @@ def offer(
     ``store`` is the channel, if it is open: then its own bytes are read, and nothing is kept.
     """
     try:
-        if source.is_carried:
-            bundle = carried(item, pin)
-            fetched = Fetched(bundle=bundle, entry=IndexEntry.of(bundle))
-            tell(f"{fetched.entry} from {source}")
-            return fetched
-        how = fetching(source.value)
-        how, store = (replace(how, cache=None), store) if store else (how, open_channel(source.value))
-        fetched = fetch(store, item, how, pin=pin)
+        with progress.busy(f"{'building' if source.is_carried else 'fetching'} {item}"):
+            if source.is_carried:
+                bundle = carried(item, pin)
+                fetched = Fetched(bundle=bundle, entry=IndexEntry.of(bundle))
+                tell(f"{fetched.entry} from {source}")
+                return fetched
+            how = fetching(source.value)
+            how, store = (replace(how, cache=None), store) if store else (how, open_channel(source.value))
+            fetched = fetch(store, item, how, pin=pin)
     except InputError as error:
         if item.name not in [problem.missing for problem in error.problems]:
             raise

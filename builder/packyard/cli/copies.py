@@ -119,10 +119,7 @@ def within(word: str, hint: str = "name the top directory of one") -> tuple[Unta
     folder = directories.place(word)
     root = paths.root_of(folder)
     own = os.path.relpath(os.path.realpath(folder), root)
-    if own == os.curdir:
-        return read(folder, hint), ""
-    top = str(folder).removesuffix(own) if str(folder).endswith(own) else os.path.relpath(root)
-    return read(Path(top), hint), f"{own}/"
+    return read(Path(paths.seen(folder, root)), hint), "" if own == os.curdir else f"{own}/"
 
 
 def check_top(folder: Path) -> None:

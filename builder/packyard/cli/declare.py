@@ -80,7 +80,7 @@ class Parser(argparse.ArgumentParser):
         if action.choices is not None and value not in action.choices:
             names = [str(choice) for choice in action.choices]
             text = f"takes {', '.join(names[:-1])} or {names[-1]}, not {value!r}"
-            hint = suggest(str(value), names)
+            hint = suggest(str(value), names) or "a folder goes behind --to" * ("--to" in self._option_string_actions)
             self.error(f"{'/'.join(action.option_strings) or action.metavar} {text}" + (f" ({hint})" if hint else ""))
 
     def refuse_rest(self, words: Sequence[str]) -> None:
@@ -108,16 +108,11 @@ class Parser(argparse.ArgumentParser):
         output.page(message.rstrip("\n"))
 
 
-def given(arguments: Arguments, *names: str) -> list[str]:
-    """Return what the user gave of some flags, ``--no-wait`` by ``no-wait``, and words, RUN by ``RUN``."""
-    chosen = (name for name in names if name.replace("-", "_").lower() in arguments.given)
-    return [name if name.isupper() else f"--{name}" for name in chosen]
-
-
 def alone(arguments: Arguments, verb: str, mode: str, *names: str) -> None:
-    """Refuse flags of a verb that have no meaning in a ``mode``, such as ``beside --explain``."""
-    if flags := given(arguments, *names):
-        raise UsageError(f"packyard {verb}: {flags[0]} has no meaning {mode}; packyard {verb} --help")
+    """Refuse flags, called without their dashes, and words, such as RUN, in a ``mode`` such as ``beside --explain``."""
+    if given := [name for name in names if name.lower() in arguments.given]:
+        first = given[0] if given[0].isupper() else f"--{given[0]}"
+        raise UsageError(f"packyard {verb}: {first} has no meaning {mode}; packyard {verb} --help")
 
 
 def make(module: Any, verb: str) -> Parser:
@@ -167,9 +162,8 @@ def run(module: Any, verb: str, words: Sequence[str]) -> int:
     except SystemExit as stop:  # --help
         return int(stop.code or 0)
     parser.refuse_rest(rest)
-    defaults = ((action, action.default) for action in parser._actions)
-    usual = {action.dest: parser._get_value(action, it) if isinstance(it, str) else it for action, it in defaults}
-    parsed.given = {name for name, value in vars(parsed).items() if value != usual.get(name, value)}
+    usual = {action.dest: action.default and parser._get_value(action, action.default) for action in parser._actions}
+    parsed.given = {it.replace("_", "-") for it, value in vars(parsed).items() if value != usual.get(it, value)}
     parsed.command = [*words[end + 1 :]]
     output.choose(is_quiet=parsed.quiet, is_verbose=parsed.verbose)
     with ending.as_interrupt():

@@ -13,6 +13,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from packyard.cli import output
 from packyard.core.errors import InputError, PackyardError, Problem, UsageError, suggest
 
 if TYPE_CHECKING:
@@ -78,7 +79,6 @@ def find(words: Sequence[str], names: Names | None = None) -> tuple[Path, list[s
     from packyard.using.options import usecases  # most words are folders
 
     if use_case := usecases.find(first):
-        from packyard.cli import output
         from packyard.core.bundle import address
 
         output.note(f"in {use_case if output.verbose else address.of(use_case)}")
@@ -101,7 +101,7 @@ def refusal(word: str, what: str = "", names: Names | None = None) -> InputError
     hint = "" if "/" in word else suggest(word, _known(names))
     if Path(word).exists():
         is_archive = word.endswith((".tar.gz", ".tgz"))
-        hint = hint or (f"tar -xzf {word} unpacks it" if is_archive else f"its folder is {Path(word).parent}")
+        hint = hint or (f"tar -xzf {word} unpacks it" if is_archive else "name its folder; values go behind -f")
     elif not word.startswith(("/", ".")):
         hint = hint or _way_to_package(*word.partition("/"))
     return InputError(Problem(fault, file=word, hint=hint))
@@ -221,7 +221,6 @@ def with_files(typed: Mapping[str, Sequence[str]], files: Sequence[str], use_cas
         options += (name for name in parsed.options if name not in options)
     values = {name: [] if texts == [""] else texts for name, texts in {**values, **typed}.items()}
     if files:
-        from packyard.cli import output
         from packyard.using.options import option_setters
 
         for name, sentence in [*option_setters.idle(use_case, values, options)]:
@@ -235,7 +234,6 @@ def tell_replaced(use_case: Tree, names: Collection[str], enabling: Sequence[str
     from packyard.using.options import folder
 
     if names and (enabling or folder.has_options(use_case)):
-        from packyard.cli import output
         from packyard.using.options import switch  # most use cases have no option enabled
 
         for name, option in switch.replaced(use_case, names, enabling):
@@ -244,7 +242,6 @@ def tell_replaced(use_case: Tree, names: Collection[str], enabling: Sequence[str
 
 def _values_file(file: str, directory: Path) -> ValuesFile:
     """Read a values file, which may be one of the package's presets."""
-    from packyard.cli import output
     from packyard.using.setters import valuesfile
 
     if file == "-":

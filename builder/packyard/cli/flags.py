@@ -18,12 +18,13 @@ _TO = ("--to",)
 _FOREIGN = {
     **dict.fromkeys(("--channel", "--index-url", "--registry", "--repo"), ("--from", "--to")),
     **dict.fromkeys(("-d", "--destination", "--dir", "--output-dir", "--target", "--untardir", "--into", "--out"), _TO),
-    **dict.fromkeys(("-f", "--file", "--filename"), ("--values",)),
+    **dict.fromkeys(("-f", "--file", "--filename", "--from-file"), ("--values",)),
     "-c": ("--container",),
     "--disable": ("--off",),
     "--recursive": ("-R", "--all"),
     "--reset": ("--unset",),
-    "--set": ("NAME=VALUE",),
+    **dict.fromkeys(("--set", "--set-string"), ("NAME=VALUE",)),
+    **dict.fromkeys(("--revision", "--to-revision"), ("[RECORD]",)),
     "--to": ("[VERSION]",),
     "--version": ("NAME@VERSION", "[VERSION]"),
 }
@@ -35,9 +36,12 @@ _INSTEAD: Mapping[str, Mapping[str, str]] = {
     **{flag: {"": "kubectl apply -n NAMESPACE takes it"} for flag in ("-n", "--namespace")},
     **{flag: {"--conflicts": "type --conflicts theirs", "--lock": _UPGRADE} for flag in ("--force", "--overwrite")},
     "--all": {"--built-in": "type --to NEW, a folder for all"},
+    "--create-namespace": {"--namespace": "kubectl create namespace NAMESPACE makes one"},
+    "--json": {"--output": "type -o json"},
     "--undo": {"--reason": "a yank stays, for those who read it acted on it: publish the next version instead"},
     "--versions": {"": "packyard show NAME lists them"},
     "--wait": {"--no-wait": "it waits, unless you type --no-wait"},
+    **{flag: {"--context": "type watch packyard status, which asks again and again"} for flag in ("-w", "--watch")},
     **{flag: {"--container": "on a terminal it opens one: leave this out"} for flag in ("-it", "-i", "-t", "--tty")},
 }
 
@@ -58,6 +62,7 @@ def unknown(flag: str, flags: Collection[str], usage: str, *, of_values: str = "
         is_long = "NAME=VALUE" in usage and flag.startswith("--") and flag not in _INSTEAD
         known = [name for name in flags if name.startswith("--") and name not in _EVERYWHERE]
         listed = f"it takes {', '.join(known)}" if 0 < len(known) <= _FEW else ""
+        listed = f"type an option without dashes, {flag.strip('-')}" if "OPTION" in usage else listed
         hint = "; ".join(filter(None, (f"to set a value, type {name}=VALUE" if is_long else listed, of_values)))
     return f"unknown flag {flag!r}" + (f" ({hint})" if hint else "")
 

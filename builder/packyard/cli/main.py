@@ -102,12 +102,18 @@ def run(words: list[str]) -> int:
 
 def _unknown(word: str, rest: Sequence[str]) -> str:
     """Say that there is no such verb, and what to type: for a verb of another tool with the words that were typed."""
+    from shlex import join, quote
+
     if (pair := " ".join((word, *rest[:1]))) in FOREIGN:
         word, rest = pair, rest[1:]
     if word in FOREIGN:
         program = "" if FOREIGN[word].startswith("docker") else "packyard "
         return f"packyard: no verb {word!r}; type {program}{_filled(FOREIGN[word], rest)}"
     hint = suggest(word, FLAGS if word.startswith("-") else (*VERBS, "help"))
+    if not hint and (verb := next(filter(VERBS.__contains__, rest), "")):
+        return f"packyard: the verb goes first; type packyard {verb} {join(it for it in (word, *rest) if it != verb)}"
+    if "/" in word or os.path.isdir(word):  # noqa: PTH112  # a text
+        return f"packyard: the verb goes first; type packyard setters {quote(word)}"
     problem = f"no flag {word!r} before the verb" if word.startswith("-") else f"no verb {word!r}"
     return f"packyard: {problem}" + (f" ({hint})" if hint else "") + "; packyard help all lists them"
 
@@ -118,7 +124,7 @@ def _filled(command: str, words: Sequence[str]) -> str:
     from shlex import quote
 
     slots, rest = re.findall(_SLOT, command), map(quote, words)
-    if len(slots) != len(words) or {*words} & {*VERBS}:
+    if len(slots) != len(words) or any(word in VERBS or word.startswith("-") for word in words):
         return command
     if slots == ["RUN"] and ("/" in words[0] or os.path.exists(words[0])):  # noqa: PTH110  # a text
         folder = f"; rm -r {quote(words[0])} removes the folder" * (command == "undeploy RUN" and "/" not in words[0])

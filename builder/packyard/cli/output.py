@@ -107,9 +107,10 @@ def problem(text: str) -> None:
     marked("error", text)
 
 
-def warning(text: str) -> None:
+def warning(*texts: str) -> None:
     """Print what does not keep the command from its work on stderr, even when quiet."""
-    marked("warning", text)
+    for text in texts:
+        marked("warning", text)
 
 
 def marked(mark: str, text: str) -> None:

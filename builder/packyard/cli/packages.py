@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
-from packyard.cli import bundles, declare, output, preferences, progress
+from packyard.cli import bundles, declare, output, preferences
 from packyard.cli import directory as directories
 from packyard.core.bundle import address, lock
 from packyard.core.bundle.reference import Reference, is_name, split
@@ -47,9 +47,9 @@ class UseCase:
         return shlex.join(["packyard", verb, self.name, *flags, *self.flags])
 
 
-def add_arguments(parser: declare.Parser, rest: str = "[NAME=VALUE...]") -> None:
+def add_arguments(parser: declare.Parser) -> None:
     """Declare the use case, its values, and where it is from."""
-    directories.add_arguments(parser, rest)
+    directories.add_arguments(parser, "[NAME=VALUE...]")
     add_values(parser, "as if the values and options of this file were set")
     parser.value("--from CHANNEL", "fetch NAME/USECASE for this command alone", dest="channel")
     parser.switch("--locked", f"the version that {lock.FILE} notes")
@@ -128,8 +128,7 @@ def _fetched(reference: Reference, arguments: declare.Arguments) -> Iterator[Pat
     if arguments.locked:
         ((reference, source, pin),) = bundles.pinned(Path(lock.FILE), arguments.channel, reference)
     try:
-        with progress.busy(f"fetching {reference}"):
-            bundle = bundles.offer(reference, source, pin=pin, tell=output.note).bundle
+        bundle = bundles.offer(reference, source, pin=pin, tell=output.note).bundle
     except InputError as error:
         here = f"{reference.name} is not a directory here"
         raise error.mapped(lambda problem: problem._replace(message=f"{problem.message}, and {here}")) from error

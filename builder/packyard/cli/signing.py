@@ -21,7 +21,7 @@ PASSPHRASE = "PACKYARD_KEY_PASSPHRASE"
 
 def add_argument(parser: declare.Parser) -> None:
     """Declare ``--key``."""
-    parser.value("--key NAME|URI", "the key to sign with")
+    parser.value("--key NAME|URI", "the key to sign with (default: your only one, if there is one)")
 
 
 def key(name: str | None = None) -> Signing | None:

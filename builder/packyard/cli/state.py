@@ -4,14 +4,8 @@
 `undo` reads; ``$XDG_CACHE_HOME/packyard`` may be deleted at any time.
 """
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
-
 from packyard.cli import output
-
-if TYPE_CHECKING:
-    from packyard.core.files.steps import StepLog
+from packyard.core.files.steps import StepLog
 
 
 def log(title: str = "") -> StepLog:
@@ -19,6 +13,4 @@ def log(title: str = "") -> StepLog:
 
     Where no step can be kept, it says so on stderr, and the change is made nevertheless.
     """
-    from packyard.core.files.steps import StepLog  # needed by commands that change files only
-
     return StepLog.of_user()._replace(title=title, tell=output.note)

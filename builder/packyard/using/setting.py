@@ -44,9 +44,8 @@ class PackageSetters:
         package = self._package
         if self._kpt is None:
             return plan(package, assignment, shipped=shipped, krmfile=self.krmfile)
-        definitions = self.krmfile.definitions
         missing = [name for name in assignment.names if name not in self.names]
-        refuse(unknown(name, self.names, package, definitions, assignment.command) for name in missing)
+        refuse(unknown(name, self.names, package, self.krmfile.definitions, assignment.command) for name in missing)
         refuse(no_default(Setter(name, file=package.where + package.name)) for name in assignment.unset)
         return self._kpt.set(assignment.values, as_kustomize=assignment.as_kustomize)
 

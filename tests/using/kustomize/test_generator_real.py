@@ -114,25 +114,3 @@ def test_the_hash_is_that_of_every_kustomize_and_reaches_every_reference(
         for each in (kustomize3, kustomize4, kustomize5)
     ]
     assert (len(names[0]), len(set(names[0]))) == (3, 1)
-
-
-def test_a_hash_reaches_what_is_in_the_namespace_of_the_generated_object(kustomize5: Kustomize, tmp_path: Path) -> None:
-    spaces = {"a": "", "b": ", namespace: default", "c": ", namespace: other"}
-    jobs = "---\n".join(JOB.replace("{name: a}", f"{{name: {name}{space}}}", 1) for name, space in spaces.items())
-    (tmp_path / "jobs.yaml").write_text(jobs)
-    (tmp_path / "run.sh").write_text("true\n")
-    (tmp_path / "kustomization.yaml").write_text(
-        HEADER + "resources: [jobs.yaml]\nconfigMapGenerator: [{name: scripts, files: [run.sh]}]\n"
-    )
-    assert len(re.findall(r"'scripts-\w{10}'", str(both.built(kustomize5, tmp_path)))) == 3
-
-
-def test_components_see_what_the_kustomization_that_lists_them_generates(kustomize5: Kustomize, tmp_path: Path) -> None:
-    header = HEADER.replace("v1beta1", "v1alpha1").replace("Kustomization", "Component")
-    patch = "patches:\n- target: {kind: ConfigMap}\n  patch: '- {op: add, path: /metadata/labels, value: {a: b}}'\n"
-    write(tmp_path / "option/kustomization.yaml", header + patch)
-    (tmp_path / "job.yaml").write_text(JOB)
-    (tmp_path / "run.sh").write_text("true\n")
-    generator = "configMapGenerator: [{name: scripts, files: [run.sh]}]\n"
-    (tmp_path / "kustomization.yaml").write_text(f"{HEADER}resources: [job.yaml]\n{generator}components: [option]\n")
-    assert "{'a': 'b'}" in str(both.built(kustomize5, tmp_path))

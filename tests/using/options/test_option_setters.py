@@ -53,6 +53,14 @@ def test_without_a_default_the_value_that_was_shipped_comes_back(root: Path) -> 
     assert reading.files(root) == enabled
 
 
+def test_a_use_case_in_hidden_folders_is_set_and_rendered(root: Path) -> None:
+    directory = (root / "quickstart").rename(root / ".quick") / "mlops/.multi"
+    (directory.parent / "multi-node").rename(directory)
+    done("enable", ".", "queue", cwd=directory / "claim")
+    done("set", ".", "QUEUE_NAME=x", "PVC_NAME=disk", cwd=directory / "claim")
+    assert "queue-name: x\n" in done("render", "--built-in", ".", cwd=directory / "claim")
+
+
 @pytest.mark.parametrize("text", ["{", "{}", "[]", '{"apiVersion": "packyard/v2", "kind": "Bundle"}'])
 def test_a_damaged_packyard_json_is_said_where_it_is_needed(root: Path, text: str) -> None:
     directory = root / optioned.MULTI

@@ -62,9 +62,9 @@ def test_refuses_by_file_and_line_and_writes_nothing(tmp_path: Path, what: str) 
         assert f"package/{says}" in refused(root, *words, cwd=tmp_path)
 
 
-def test_aliases_that_would_explode_are_only_read(tmp_path: Path) -> None:
+def test_aliases_and_comments_that_would_explode_are_only_read(tmp_path: Path) -> None:
     root = make(tmp_path / "package")
-    bomb = "a0: &a0 [x]\n" + "".join(
+    bomb = f'b: x # {{"$openapi": {"[" * 100_000}\na0: &a0 [x]\n' + "".join(
         f"a{number}: &a{number} [{', '.join([f'*a{number - 1}'] * 10)}]\n" for number in range(1, 30)
     )
     (root / "r.yaml").write_text(BOUND + bomb, "utf-8")

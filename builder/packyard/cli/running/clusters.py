@@ -62,8 +62,7 @@ def find_for(arguments: declare.Arguments, verb: str, *, is_named: bool = False)
     typed = [f"--{name}={value}" for name in _FLAGS if (value := getattr(arguments, name))]
     with packages.opened(arguments, verb) as use_case:
         name = _new_name(use_case) if is_named else {}
-        for difference in earlier.differing(use_case.tree, use_case.values):
-            output.warning(difference)
+        output.warning(*earlier.differing(use_case.tree, use_case.values))
         rendered = Rendered.of(
             use_case.tree,
             {**use_case.values, **name},

@@ -41,7 +41,7 @@ PATIENCE = "10m"
 
 def add_arguments(parser: declare.Parser) -> None:
     """Declare the verb's arguments."""
-    packages.add_arguments(parser, "[NAME=VALUE…]")
+    packages.add_arguments(parser)
     clusters.add_arguments(parser)
     add_flags(parser)
     parser.switch("--no-doctor", "deploy whatever packyard doctor would find")
@@ -163,8 +163,7 @@ def _apply(client: Kubectl, arguments: declare.Arguments, plan: Plan) -> None:
         if arguments.output == "text":
             output.line(f"{reference} {what or ('created' if reference in plan.absent else 'configured')}")
 
-    for warning in planning.carry_out(client, plan, tell):
-        output.warning(warning)
+    output.warning(*planning.carry_out(client, plan, tell))
     for reference in plan.obsolete:
         tell(reference, "deleted")
     for reference in plan.used:

@@ -36,7 +36,7 @@ _MORE = 60  # seconds after which the cluster itself ends pods that nobody waits
 
 def add_arguments(parser: declare.Parser) -> None:
     """Declare the verb's arguments."""
-    packages.add_arguments(parser, "[NAME=VALUE…]")
+    packages.add_arguments(parser)
     clusters.add_arguments(parser)
     parser.switch("--probe", "also run small Jobs as its pods, and delete them")
     parser.value(

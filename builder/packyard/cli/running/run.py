@@ -16,7 +16,7 @@ from packyard.cli.running import clusters, deploy
 
 def add_arguments(parser: declare.Parser) -> None:
     """Declare the verb's arguments."""
-    packages.add_arguments(parser, "[NAME=VALUE…]")
+    packages.add_arguments(parser)
     clusters.add_arguments(parser)
     parser.switch("--no-doctor", "run whatever packyard doctor would find")
     plain = dict.fromkeys(("dry_run", "force", "atomic", "no_wait"), False)
@@ -26,7 +26,7 @@ def add_arguments(parser: declare.Parser) -> None:
 def run(arguments: declare.Arguments) -> int:
     """Deploy, and follow the log; the exit code is that of the run."""
     client, rendered, words = clusters.find_for(arguments, "run", is_named=True)
-    output.note(f"$ {client.packyard('deploy', *words, *declare.given(arguments, 'no-doctor'))}")
+    output.note(f"$ {client.packyard('deploy', *words, *['--no-doctor'] * arguments.no_doctor)}")
     deploy.begin(arguments, client, rendered)
     run, log = rendered.run, ("logs", rendered.run, "--follow")
     output.note(f"$ {client.packyard(*log)}")

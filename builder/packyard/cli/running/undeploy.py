@@ -75,8 +75,7 @@ def _delete(client: Kubectl, arguments: declare.Arguments, removal: Removal) -> 
     """Delete the objects of runs and tell which, wait until they are gone, and forget the runs."""
     try:
         look.delete(client, removal.objects)
-        for reference in removal.objects if arguments.output == "text" else ():
-            output.line(f"{reference} deleted")
+        output.line(*(f"{reference} deleted" for reference in removal.objects if arguments.output == "text"))
         ask = partial(undeploy.left, client, removal)
         left = clusters.wait(ask, operator.not_, _still_to_go, arguments.timeout)
         refuse((_held(client, reference, item) for reference, item in sorted(left.items())), UnavailableError)

@@ -15,7 +15,7 @@ import webbrowser
 from pathlib import Path
 from shlex import quote
 
-from packyard.cli import declare, output, progress, streams
+from packyard.cli import declare, output, streams
 from packyard.cli.bundles import listed, open_channel
 from packyard.cli.rows import Rows
 from packyard.cli.sharing import web_content
@@ -64,8 +64,7 @@ def _made(channel: str, *, is_beside: bool) -> dict[str, bytes]:
     address = store.address if "://" in store.address else str(Path(store.address).resolve())
     is_web = address.startswith(("https://", "http://"))
     at = f"{address.rstrip('/')}/" if is_web else "../../" if is_beside else ""
-    with progress.busy("reading packages"):
-        packages = list(web_content.packages(listed(channel, store), channel, store))
+    packages = list(web_content.packages(listed(channel, store), channel, store))
     return page.files(packages, address="" if is_beside else address, bundles=at)
 
 

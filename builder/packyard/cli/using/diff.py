@@ -94,8 +94,7 @@ def _show(listed: Sequence[_Listed], top: Path | None) -> None:
     for place, changes in by_place.items():
         places.setdefault((*(summary_of if is_short else _sentences)(changes),), []).append(place)
     for sentences, alike in places.items():
-        for place in alike:
-            output.line(address.shown(Path(place)) if is_short else place)
+        output.line(*(address.shown(Path(place)) if is_short else place for place in alike))
         for sentence in sentences:
             output.line(*output.filled(sentence, "  ", "    "))
     if top:

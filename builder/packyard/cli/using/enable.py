@@ -66,8 +66,7 @@ def _names(directory: Path) -> set[str]:
 
 
 def _tell(directory: Path, outcome: Switched, word: str, options: list[OptionSetters]) -> None:
-    for name in outcome.unchanged:
-        output.note(f"{name} is {word} already, nothing changed")
+    output.note(*(f"{name} is {word} already, nothing changed" for name in outcome.unchanged))
     if not outcome.changed:
         return
     output.detail(str(directory / outcome.file))

@@ -30,7 +30,9 @@ def run(arguments: declare.Arguments) -> None:
     root_dir, names = directory.split(arguments.words)
     if len(names) != 1:
         next_command = f"packyard setters {address.typed(root_dir)}"
-        raise UsageError(f"packyard explain: expected one NAME, found {len(names)}; {next_command} lists them")
+        raise UsageError(
+            f"packyard explain: expected one NAME behind DIR, found {len(names)}; {next_command} lists them"
+        )
     (name,) = names
     tree = Tree(root_dir)
     listings = list_all(tree, "explain", names)

@@ -19,7 +19,7 @@ from dataclasses import replace
 from pathlib import Path
 from shlex import quote
 
-from packyard.cli import bundles, copies, declare, output, preferences, progress, state
+from packyard.cli import bundles, copies, declare, output, preferences, state
 from packyard.cli.preferences import Setting
 from packyard.cli.rows import Rows
 from packyard.core.bundle import address
@@ -52,9 +52,8 @@ def run(arguments: declare.Arguments) -> None:
     """Fetch, verify and unpack packages; print the new directories."""
     if len(arguments.words) > 1:
         first, second, *_ = arguments.words
-        sign = ", then packyard get " if second in bundles.carried_names() else "/"
-        sign = "@" if is_version(second) or second == LATEST else sign
-        raise UsageError(f"packyard get: one package at a time; type packyard get {quote(first)}{sign}{quote(second)}")
+        typed = quote(f"{first}@{second}" if is_version(second) or second == LATEST else first)
+        raise UsageError(f"packyard get: one package at a time; type packyard get {typed}")
     if os.path.lexists(f"{(top := paths.root_of(arguments.to))}/{paths.MANIFEST}"):
         problem, hint = f"is inside the package {Path(top).name}", "go to the folder above it, or --to DIR"
         raise InputError(Problem(problem, file="here" if arguments.to == "." else arguments.to, hint=hint))
@@ -62,9 +61,9 @@ def run(arguments: declare.Arguments) -> None:
     for reference, source, pin in _asked(arguments, package):
         if os.path.lexists(place := Path(arguments.to) / reference.name):  # before anything is fetched
             typed = " ".join(map(quote, filter(None, (str(place), reference.version or reference.choice))))
-            raise ConflictError(Problem("exists already", file=str(place), hint=_EXISTS.format(typed)))
-        with progress.busy(f"{'building' if source.is_carried else 'fetching'} {reference}"):
-            fetched = bundles.offer(reference, source, pin=pin, tell=output.note)
+            hint = _EXISTS.format(typed) if (place / paths.MANIFEST).exists() else "name another folder: --to DIR"
+            raise ConflictError(Problem("exists already", file=str(place), hint=hint))
+        fetched = bundles.offer(reference, source, pin=pin, tell=output.note)
         entry, proof = fetched.entry, fetched.proof
         if entry.kind == LIBRARY:
             example = f"libraries: [{{name: {entry.name}, version: {entry.version}, digest: {entry.tar}}}]"

@@ -105,8 +105,7 @@ def _set(here: Tree, directory: Path, words: list[str], parsed: Flags) -> Outcom
         opened=here.at(directory),
     )
     output.note(*outcome.misfits)
-    for unsure in outcome.unsure:
-        output.warning(f"{unsure}; run kustomize build to see whether it fits here")
+    output.warning(*(f"{unsure}; run kustomize build to see whether it fits here" for unsure in outcome.unsure))
     for text, names in (("set already", outcome.kept), ("no use case here has", outcome.absent)):
         if names:
             output.note(f"{text}: {', '.join(names)}")

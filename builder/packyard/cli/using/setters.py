@@ -130,8 +130,7 @@ def _show_one(tree: Tree, arguments: declare.Arguments, listings: Sequence[Listi
             output.line(f"option {posixpath.basename(listing.heading)}, for all use cases that have it enabled:")
         output.line(*(output.filled(listing.description) if rows and not is_part else ()))
         output.table(("NAME", "VALUE", "DESCRIPTION"), [_cells(row.setter) for row in rows])
-        for broken in filter(None, (rule.broken for rule in listing.rules)):
-            output.warning(str(broken))
+        output.warning(*(str(rule.broken) for rule in listing.rules if rule.broken))
         rules = [(row.rule.text, row.rule.message) for row in listing.rules if not (row.broken or is_part)]
         output.table(("RULE", "MEANING"), rules)
         if missing := [row.setter.name for row in rows if row.setter.must_be_set]:

@@ -70,8 +70,7 @@ def run(arguments: declare.Arguments) -> None:
     files = history.take_back(step)
     changes = {os.path.relpath(step.path(name)): _change(step, name, data) for name, data in sorted(files.items())}
     if ROWS.show([(step.title, [*changes.items()])], arguments.output):
-        for name, change in changes.items():
-            output.detail(f"{change:<8} {name}")
+        output.detail(*(f"{change:<8} {name}" for name, change in changes.items()))
         count, word = output.counted(len(changes), "file"), "done again" if arguments.redo else "undone"
         output.line(f"{word}: {step.title} ({count} in {address.shown(_place(step))})")
 

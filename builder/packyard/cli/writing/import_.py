@@ -98,7 +98,7 @@ def _build(folder: Path) -> bytes:
 def _read(here: Workspace, folder: Path, arguments: declare.Arguments) -> Imported:
     if not folder.is_dir():
         is_file = "is a file", "name the folder that holds it; of a tarball, what it unpacks to"
-        message, hint = is_file if folder.is_file() else ("no such folder", "")
+        message, hint = is_file if folder.is_file() else ("no such folder", "git clone fetches one")
         raise InputError(Problem(message, file=str(folder), hint=hint))
     name = arguments.name or slug(folder.resolve().name)
     return conversion.of_folder(here, name, folder, _build)

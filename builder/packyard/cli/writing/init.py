@@ -33,9 +33,6 @@ def run(arguments: declare.Arguments) -> None:
     if not arguments.directory:
         raise UsageError("packyard init: DIR is empty; packyard init . begins a workspace here")
     directory = Path(arguments.directory)
-    for flag, text in (("--name", arguments.name or ""), ("--license", arguments.license)):
-        if not text.isprintable():
-            raise UsageError(f"packyard init: {flag} {text!r} must be one line of printable characters")
     name = arguments.name or directory.resolve().name
     more = init.more(kind for kind in init.MORE if getattr(arguments, kind))
     is_new = not (more and (directory / WORKSPACE).is_file())

@@ -68,8 +68,7 @@ def _lint(arguments: declare.Arguments) -> int:
     all_findings, count = _find(arguments, here, names, folders)
     roots = [*([here.root_dir] if here else []), *map(Path, folders)] if arguments.fix else []
     fixed = [solved for root in roots for solved in fix(all_findings, root, state.log("lint --fix"))]
-    for solved in fixed:
-        output.note(f"{solved.file}:{solved.line}: fixed [{solved.rule}]")
+    output.note(*(f"{solved.file}:{solved.line}: fixed [{solved.rule}]" for solved in fixed))
     if fixed:
         all_findings, count = _find(arguments, _workspace(arguments), names, folders)
     _show(all_findings, arguments.output)

@@ -79,9 +79,9 @@ def lost(directories: Iterable[Path], name: str) -> Iterator[Problem]:
 def replacement(directory: Path, name: str) -> Problem | None:
     """Return what replaced a former setter of a directory's package; None if the name never was one."""
     package = package_of(directory)
-    if package is None or name not in package[1].moved:
-        return None
-    return Problem(f"{name} is no longer a parameter: {package[1].moved[name]}", missing=name)
+    moved = package[1].moved if package else {}
+    former = name if name in moved else name.upper()
+    return Problem(f"{former} is no longer a parameter: {moved[former]}", missing=name) if former in moved else None
 
 
 def presets(directory: Path) -> dict[str, Path]:

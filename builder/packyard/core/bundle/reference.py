@@ -118,7 +118,7 @@ def check_name(name: str) -> None:
     """Refuse a name that is not a DNS label (RFC 1123): it is used for directories, keys and objects."""
     if not _NAME.fullmatch(name):
         hint = "use up to 63 lower case letters, digits and '-', with a letter or digit at both ends"
-        corrected = re.sub("==?|:", "@", name.rstrip("/").lower().replace("_", "-"), count=1)
+        corrected = re.sub("==?|:", "@", name.strip(" /").lower().replace("_", "-"), count=1)
         if is_name(corrected.partition("@")[0]) and corrected != name:
             hint = f"did you mean {corrected!r}?"
         raise InputError(Problem(f"{name[:80]!r} is not a name for a package", hint=hint))

@@ -33,6 +33,12 @@ def is_inside(real: str, root: str) -> bool:
     return real == root or real.startswith(os.path.join(root, ""))
 
 
+def below(path: str, root: str) -> str:
+    """Return the way from a folder to one below it; an empty text for itself."""
+    way = os.path.relpath(path, root)
+    return "" if way == os.curdir else way
+
+
 def above(folder: str) -> Iterator[str]:
     """Yield the folders above a real one, nearest first, as long as they belong to the user, to root or to its owner.
 

@@ -72,11 +72,11 @@ def first_sentence(text: str) -> str:
     return f"{head}." if head else ""
 
 
-def referred(root: Node | None, fields: Sequence[str] = LISTED) -> Iterator[str]:
-    """Yield the files and folders that a kustomization names in fields, as it writes them."""
-    for field in fields:
-        listed = root.get(field) if isinstance(root, MappingNode) else None
-        yield from (item.value if isinstance(item, Scalar) else "" for item in items(listed))
+def named(root: Node | None, fields: Sequence[str] = LISTED) -> Iterator[Scalar]:
+    """Yield where a kustomization names files and folders in fields: the items of a list, or the ``path`` of each."""
+    for item in (item for field in fields for item in items(root.get(field) if root else None)):
+        if path := item if isinstance(item, Scalar) else item.scalar("path"):
+            yield path
 
 
 def may_call(text: str, name: str, roots: Sequence[MappingNode]) -> bool:

@@ -122,8 +122,8 @@ class Sources:
     def resolve(self, path: str) -> str:
         """Return the path without links and dots."""
         tree, rest = self._check(path)
-        target = os.path.relpath(os.path.realpath(tree.root / rest), os.path.realpath(tree.root))
-        return posixpath.join(tree.place, "" if target == "." else target).rstrip("/")
+        way = paths.below(os.path.realpath(tree.root / rest), os.path.realpath(tree.root))
+        return posixpath.join(tree.place, way).rstrip("/")
 
     def list(self, folder: str, pattern: str = "*") -> list[str]:
         """Return what matches a pattern of ``pathlib`` below a folder, sorted."""

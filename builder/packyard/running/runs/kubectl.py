@@ -139,7 +139,7 @@ class Kubectl:
         """Return what a call printed as JSON; nothing gives an empty mapping."""
         try:
             return json.loads(output or b"{}")
-        except ValueError as error:
+        except (ValueError, RecursionError) as error:
             raise UnavailableError(Problem(f"{self.program} gives no JSON: {error}")) from error
 
     def who(self) -> str:

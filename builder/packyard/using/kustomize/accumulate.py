@@ -62,7 +62,7 @@ class SourceObject:
 
     def write(self) -> bytes:
         """Return the object's file."""
-        return layout.write(anchors.shared(self.root))
+        return layout.write(anchors.Sharing(self.root).tree)
 
     def copy(self, root: MappingNode | None = None) -> "SourceObject":
         """Return an independent copy, which may have another root."""

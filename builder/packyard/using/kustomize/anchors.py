@@ -17,13 +17,8 @@ from packyard.using.setters.comment import parse
 _Memory = tuple[str, int, Hashable]
 
 
-def shared(root: MappingNode) -> MappingNode:
-    """Return an object as it is to be written: a tree of its own, with aliases for what repeats."""
-    return _Sharing(root).tree
-
-
-class _Sharing:
-    """One object: how often its nodes are repeated, and the names of those that are."""
+class Sharing:
+    """One object as it is to be written: ``tree`` is its own, with aliases for what repeats."""
 
     def __init__(self, root: MappingNode) -> None:
         self._repeated: Counter[_Memory] = Counter()

@@ -61,7 +61,7 @@ class PackageSources(Sources):
         self.directory = directory = tree.root_dir
         real, package = os.path.realpath(directory), paths.package_of(directory)
         super().__init__(Path(paths.seen(directory, package)))
-        self.top = os.path.relpath(real, package).removeprefix(".")
+        self.top = paths.below(real, package)
         self._budget = Budget(directory, HINT)
         self._package = tree.at(self.root_dir)
         self._spent: set[str] = set()

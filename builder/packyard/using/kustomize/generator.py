@@ -71,8 +71,7 @@ def read(parent: Fields, node: Node, find: Find) -> Generated | None:
     data: dict[str, Node] = {}
     paths = []
     for entry in files:
-        key, separator, path = entry.value.rpartition("=")
-        key, path = (key, path) if separator else (PurePosixPath(path).name, path)
+        key, path = split(entry.value)
         if _is_key(fields, entry, "files", key if path else "", data) and (source := find(fields, entry, path)):
             data[key] = make.literal(source.text, source.name)
             paths.append(path)
@@ -109,6 +108,12 @@ def read(parent: Fields, node: Node, find: Find) -> Generated | None:
     component = labels.get("app.kubernetes.io/component")
     stem = component.value if component else PurePosixPath(files[0].value if files else name).stem
     return Generated(root, stem, node, tuple(paths), is_hashed)
+
+
+def split(text: str) -> tuple[str, str]:
+    """Return the key and the path of an entry of ``files``, ``KEY=PATH``; the key of a path alone is its name."""
+    key, separator, path = text.rpartition("=")
+    return key if separator else PurePosixPath(path).name, path
 
 
 def suffix(config_map: Mapping[str, Value]) -> str:

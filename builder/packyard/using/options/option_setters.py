@@ -99,7 +99,7 @@ def reach(tree: Tree, names: Sequence[str], *, recursive: bool, options: Collect
     if not by_name:
         return None
     top = os.path.dirname(real)
-    path = os.path.relpath(top_options.use_case, top).removeprefix(".")
+    path = paths.below(top_options.use_case, top)
     return Beside(tree.at(paths.seen(tree.root_dir, top)), path, by_name)
 
 

@@ -41,7 +41,7 @@ def _named(tree: Tree, budget: Budget) -> Iterator[Path]:
     """Yield the directories that a kustomization names, as often as it names them."""
     for name in kustomization.names(tree.has_file)[:1]:
         for document in parse_file(budget.spend(tree.read(name)), tree.prefix + name)[:1]:
-            for text in kustomization.referred(document.root, kustomization.BUILT):
+            for text in (node.value for node in kustomization.named(document.root, kustomization.BUILT)):
                 path = tree.root_dir / text
                 if not text or text.startswith("/") or "\0" in text:
                     continue

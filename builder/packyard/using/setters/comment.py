@@ -53,7 +53,7 @@ def parse(text: str) -> DefinitionRef | None:
         return None
     try:
         value = json.loads(body)
-    except ValueError:
+    except (ValueError, RecursionError):
         return None
     for key in ("$openapi", "$kpt-set"):
         if key in value and all(isinstance(member, str) for member in value.values()):

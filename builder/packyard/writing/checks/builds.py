@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 from packyard.core.errors import InputError, suggest
 from packyard.core.kubernetes import images, kustomization
 from packyard.core.kubernetes.kinds import called, is_local
-from packyard.core.kubernetes.kustomization import GROUP, NAMES, referred
+from packyard.core.kubernetes.kustomization import GROUP, NAMES
 from packyard.core.yaml import aliases, make
 from packyard.core.yaml.document import items, mappings
 from packyard.core.yaml.fields import Fields
@@ -120,8 +120,8 @@ class _Tree:
 
     def parts(self, folder: str) -> Iterator[str]:
         """Yield the paths of the files and folders that a kustomization refers to."""
-        for text in referred(self.kustomizations[folder]):
-            path = posixpath.normpath(posixpath.join(folder, text))
+        for node in kustomization.named(self.kustomizations[folder]):
+            path = posixpath.normpath(posixpath.join(folder, node.value))
             yield "" if path == "." else path
 
 

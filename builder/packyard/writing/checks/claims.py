@@ -59,11 +59,19 @@ def _modes(claim: MappingNode) -> set[str]:
 def _many(root: MappingNode, name: Scalar, claim: MappingNode, subject: Subject) -> Iterator[Finding]:
     """Find a claim for one writer in an object that has several pods, now or after a set."""
     count = _count(root, subject)
+    strategy = root.mapping("spec", "strategy") or root
+    what = f"claim {name.value!r}, which is for one node ({', '.join(sorted(_modes(claim)))})"
     if count is not None:
         setters = subject.changed_by(count)
         how = f"{count.value} pods write" if not setters else f"as many pods write as {', '.join(sorted(setters))} says"
-        message = f"{how} claim {name.value!r}, which is for one node ({', '.join(sorted(_modes(claim)))})"
-        yield breach("single-writer", name, message, "use ReadWriteMany, or a claim for each pod")
+        yield breach("single-writer", name, f"{how} {what}", "use ReadWriteMany, or a claim for each pod")
+    elif (
+        is_kind(root, APPS, "Deployment")
+        and strategy.text("type") != "Recreate"
+        and strategy.text("rollingUpdate", "maxSurge") not in ("0", "0%")
+    ):
+        message = f"a rollout starts a pod while the one before holds {what}: on another node it waits for ever"
+        yield breach("single-writer", name, message, "strategy: {type: Recreate}, or ReadWriteMany")
 
 
 def _count(root: MappingNode, subject: Subject) -> Scalar | None:

@@ -173,8 +173,8 @@ def _builds_on(path: str, data: bytes, packages: Iterable[str]) -> bool:
     if posixpath.basename(path) not in kustomization.NAMES or not packages:
         return False
     with suppress(InputError):
-        named = [text for document in parse_file(data, path) for text in kustomization.referred(document.root)]
-        below = [posixpath.normpath(posixpath.join(posixpath.dirname(path), text)) for text in named]
+        named = [node for document in parse_file(data, path) for node in kustomization.named(document.root)]
+        below = [posixpath.normpath(posixpath.join(posixpath.dirname(path), node.value)) for node in named]
         return any(folder in packages for folder in below)
     return False
 

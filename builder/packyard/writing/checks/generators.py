@@ -3,13 +3,13 @@
 configMapGenerator: [{name: programs, files: [train.py]}]     programs has train.py
 """
 
-import posixpath
 from collections.abc import Iterator
 from functools import partial
 
 from packyard.core.yaml import make
 from packyard.core.yaml.document import mappings, scalars
 from packyard.core.yaml.node import MappingNode
+from packyard.using.kustomize.generator import split
 
 _GENERATORS = {"ConfigMap": "configMapGenerator", "Secret": "secretGenerator"}
 
@@ -25,7 +25,6 @@ def objects(root: MappingNode) -> Iterator[MappingNode]:
 def _keys(generator: MappingNode) -> Iterator[str]:
     """Yield the keys that a generator says itself."""
     for text in scalars(generator.get("files")):
-        key, _, path = text.value.partition("=")
-        yield key if path else posixpath.basename(key)
+        yield split(text.value)[0]
     for text in scalars(generator.get("literals")):
         yield text.value.partition("=")[0]

@@ -15,8 +15,9 @@ from packyard.core.kubernetes import images, kustomization, pods
 from packyard.core.kubernetes.kinds import called
 from packyard.core.kubernetes.kustomization import FIELDS, GROUP, NAMES
 from packyard.core.kubernetes.name_forms import LABEL
-from packyard.core.yaml.document import items, mappings, scalars
+from packyard.core.yaml.document import mappings, scalars
 from packyard.core.yaml.node import MappingNode, Scalar
+from packyard.using.kustomize import generator
 from packyard.writing.checks.builds import Build
 from packyard.writing.checks.finding import Finding, breach
 from packyard.writing.checks.subject import Subject
@@ -80,14 +81,11 @@ def _paths(root: MappingNode, exists: Exists) -> Iterator[Finding]:
 
 def _named(root: MappingNode) -> Iterator[tuple[Scalar, str]]:
     """Yield the places where a kustomization names files and folders, with what they name."""
-    for item in (item for field in _LISTS for item in items(root.get(field))):
-        if path := item if isinstance(item, Scalar) else item.scalar("path"):
-            yield path, path.value
-    for generator in ("configMapGenerator", "secretGenerator"):
-        for generated in mappings(root.get(generator)):
+    yield from ((node, node.value) for node in kustomization.named(root, _LISTS))
+    for key in ("configMapGenerator", "secretGenerator"):
+        for generated in mappings(root.get(key)):
             for field in ("files", "envs"):
-                for item in scalars(generated.get(field)):
-                    yield item, item.value.partition("=")[2] or item.value
+                yield from ((item, generator.split(item.value)[1]) for item in scalars(generated.get(field)))
 
 
 def listed(subject: Subject) -> set[str]:

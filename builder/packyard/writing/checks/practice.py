@@ -10,7 +10,7 @@ from packyard.core.kubernetes import pods
 from packyard.core.kubernetes.groups import is_cluster_scoped
 from packyard.core.kubernetes.kinds import CORE, LASTING, RBAC, is_kind, kind_of, names
 from packyard.core.kubernetes.pods import Pod
-from packyard.core.yaml.document import entries, walk
+from packyard.core.yaml.document import entries, mappings, walk
 from packyard.core.yaml.node import Entry, MappingNode, Node, Scalar
 from packyard.core.yaml.values import flag
 from packyard.writing.checks import variables
@@ -36,6 +36,7 @@ def check(subject: Subject) -> Iterator[Finding]:
         yield from unlabelled
         yield from _unexpanded(variables.stated(root, subject))
         yield from _deadlines(root, subject)
+        yield from _unmeasured(root, subject)
         for pod in subject.pods_of(root):
             # Of a pod without metadata that is said at the same place as of its object.
             if pod.template and pod.template is not root and not (unlabelled and not pod.template.entry("metadata")):
@@ -83,6 +84,22 @@ def _deadlines(root: MappingNode, subject: Subject) -> Iterator[Finding]:
         if entry.name in _LIMITS and isinstance(entry.value, Scalar) and not subject.changed_by(entry.value):
             message = f"{entry.name} is {entry.value.value}, and no setter changes or removes it"
             yield breach("fixed-deadline", entry, message, "remove it, or bind a setter")
+
+
+def _unmeasured(root: MappingNode, subject: Subject) -> Iterator[Finding]:
+    """Find an autoscaler by the share of a resource that a container does not request."""
+    target = root.mapping("spec", "scaleTargetRef")
+    if target is None or not is_kind(root, "autoscaling", "HorizontalPodAutoscaler"):
+        return
+    scaled = subject.named(target.text("apiVersion").rpartition("/")[0], target.text("kind")).get(target.text("name"))
+    scaled_pods = subject.pods_of(scaled) if scaled else []
+    containers = [container for pod in scaled_pods for container in mappings(pod.spec.get("containers"))]
+    for metric in mappings(root.find("spec", "metrics")):
+        name = metric.scalar("resource", "name")
+        for container in containers if name and metric.find("resource", "target", "averageUtilization") else ():
+            if name and not any(container.find("resources", held, name.value) for held in ("requests", "limits")):
+                message = f"container {container.text('name')!r} requests no {name.value}, of which this is a share"
+                yield breach("unmeasured-metric", name, f"{message}: the autoscaler never scales", "add the request")
 
 
 def _token(spec: MappingNode, silent: Container[str]) -> Iterator[Finding]:

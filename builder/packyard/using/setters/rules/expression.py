@@ -83,8 +83,7 @@ def names(text: str) -> Iterator[tuple[str, int]]:
 
 def check(text: str, types: Mapping[str, str]) -> str:
     """Return the type, in CEL's word, of an expression whose names have these types, or raise `ExpressionError`."""
-    kind: str = _compile(text, tuple(types.items())).return_type().name()
-    return kind
+    return str(_compile(text, tuple(types.items())).return_type().name())
 
 
 def evaluate(text: str, types: Mapping[str, str], values: Mapping[str, object]) -> object:

@@ -4,10 +4,11 @@ import tempfile
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from operator import attrgetter
 from pathlib import Path
-from posixpath import basename, relpath
+from posixpath import basename
 from typing import NamedTuple
 
 from packyard.core.errors import BeyondError, InputError, Problem, refuse
+from packyard.core.files import paths
 from packyard.core.files.paths import WORKSPACE
 from packyard.core.kubernetes.lenient import mapping, name_of, text
 from packyard.core.yaml.content import Text, Tree, double, in_brackets
@@ -97,7 +98,7 @@ def _paths(here: Workspace, source: Upstream) -> dict[str, str]:
     if not source.folders:
         hint = "it needs manifests, a kustomization.yaml for each use case, or a Kptfile"
         raise InputError(Problem("holds no use case", file=shown, hint=hint))
-    below = {relpath(folder, source.folder).removeprefix("."): folder for folder in source.folders}
+    below = {paths.below(folder, source.folder): folder for folder in source.folders}
     named = use_cases.paths([*below], here.prefix, shown, basename(source.folder))
     return {folder: named[path] for path, folder in below.items()}
 

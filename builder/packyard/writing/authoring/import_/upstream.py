@@ -159,7 +159,7 @@ class Upstream:
                 root = use_cases.root(self.sources, file)
                 texts = (node.value.rpartition("=")[2] for node in walk(root) if isinstance(node, Scalar))
                 yield from (file, *(normpath(join(folder, text)) for text in texts))
-                below = dict.fromkeys(normpath(join(folder, text)) for text in kustomization.referred(root))
+                below = dict.fromkeys(normpath(join(folder, node.value)) for node in kustomization.named(root))
                 folders += [path for path in below if path not in folders and self.sources.is_folder(path)]
 
     def _manifests(self, folder: str) -> list[str]:

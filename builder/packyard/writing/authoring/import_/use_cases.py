@@ -27,7 +27,7 @@ def leaves(sources: Sources, top: str) -> tuple[dict[str, bool], list[str]]:
     on: dict[str, set[str]] = {}
     for path in (path for name in kustomization.NAMES for path in visible(sources, top, name)):
         folder, says = dirname(path), root(sources, path)
-        on[folder] = {normpath(join(folder, text)) for text in kustomization.referred(says)}
+        on[folder] = {normpath(join(folder, node.value)) for node in kustomization.named(says)}
         if not isinstance(says, MappingNode) or says.text("kind") != "Component":
             own.add(folder)
     inner = {"" if path == "." else path for paths in on.values() for path in paths}
