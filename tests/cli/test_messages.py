@@ -65,7 +65,7 @@ def test_quiet_leaves_results_and_problems(package: Path, place: str) -> None:
 
     for flag in ("-q", "--quiet"):
         assert run(flag, "set", "A=2") == ("A 1 → 2 (1 field)\n", "")
-        assert run(flag, "undo") == ("Krmfile\ncm.yaml\n", "")
+        assert run(flag, "undo") == ("undone: A=2 (2 files in .)\n", "")
         assert "A takes a whole number" in run(flag, "set", "A=x")[1]
         assert run(flag, "enable")[1] == ""
 

@@ -151,11 +151,12 @@ def read(folder: Path, hint: str = "name the top directory of one") -> Untarred:
 
 def packages(word: str, channel: str | None) -> tuple[Packages, str]:
     """Return the packages that a word names, a folder, a file, or NAME@VERSION[/USECASE], and the path of USECASE."""
-    if place := directories.find([word]):
+    is_reference = "@" in word.partition("/")[0] and not os.path.lexists(word)
+    if not is_reference and (place := directories.find([word])):
         return _folder(place[0]), ""
     if Path(word).exists():
         bundle, use_case = bundles.read(Path(word)), ""
-    elif "/" in word and "@" not in word.partition("/")[0]:
+    elif "/" in word and not is_reference:
         raise directories.refusal(word)
     else:
         package, use_case = reference.split(word)

@@ -63,11 +63,12 @@ class Parser(argparse.ArgumentParser):
             message = f"{' and '.join(missing)} {'is' if len(missing) == 1 else 'are'} missing"
             flags = [_in_usage(self._option_string_actions[name]) for name in missing if name[0] == "-"]
             typed = " ".join([self.prog, join(self.typed), *flags]) if self.typed and flags else ""
+            # a version that stands alone is meant
             typed = re.sub(r" (v?\d\S*\.\S*)(.*) --version VERSION", r" --version \1\2", typed)
             command = self.instead or typed or self.example or usage.removesuffix(" [flags]")
         elif ": ignored explicit argument " in message:
             value = message.partition(": ignored explicit argument ")[2].strip("'\"")
-            word = next((word for word in self.typed if word[0] == "-" and word.endswith(value)), value)
+            word = next((word for word in self.typed if word.startswith("-") and word.endswith(value)), value)
             meant, message = word.partition("=")[0] if "=" in word else word.lstrip("-"), f"there is no flag {word!r}"
             command = f"{self.prog} {join(meant if typed == word else typed for typed in self.typed)}"
         elif message.startswith("unexpected argument"):

@@ -100,8 +100,8 @@ def refusal(word: str, what: str = "", names: Names | None = None) -> InputError
     fault = f"is neither a directory nor {what} of the package here" if what else "is not a directory"
     hint = "" if "/" in word else suggest(word, _known(names))
     if Path(word).exists():
-        is_archive = word.endswith((".tar.gz", ".tgz"))
-        hint = hint or (f"tar -xzf {word} unpacks it" if is_archive else "name its folder; values go behind -f")
+        other = "a values file goes behind -f" if what == "a parameter" else f"its folder is {Path(word).parent}"
+        hint = hint or (f"tar -xzf {word} unpacks it" if word.endswith((".tar.gz", ".tgz")) else other)
     elif not word.startswith(("/", ".")):
         hint = hint or _way_to_package(*word.partition("/"))
     return InputError(Problem(fault, file=word, hint=hint))

@@ -18,9 +18,9 @@ import pytest
 import real
 from core.files.krmfiles import FIELD, FILES, make_package
 from faults import SOMEBODY, WRITING, Faulty, Outcome, become, forked, leftovers, recover
-from packyard.core.files import undo as undoing
 from packyard.core.files.steps import StepLog
 from packyard.core.files.tree import Tree
+from packyard.core.files.undo import History
 from packyard.using.setting import set_values
 
 WHOLE = bool(os.environ.get("PACKYARD_FUZZ"))
@@ -144,8 +144,8 @@ def set_to(value: str) -> Callable[[Case], object]:
 
 
 def undo(case: Case) -> None:
-    log, merge = case.log(), lambda _path, _then, _now, back: back
-    undoing.take_back(log, undoing.last(log, case.root, merge=merge), merge=merge)
+    history = History(case.log(), Tree(case.root), [case.root], lambda _path, _then, _now, back: back)
+    history.take_back(next(history.shown(), None) or history.hindered())
 
 
 def rearrange(case: Case) -> None:

@@ -12,11 +12,7 @@ from packyard.core.yaml.span import embedded
     [
         ("- patch: |\n    a: 1\n\n    b: {c: here}\n", 4, 12),
         ("- patch: |-\n    a: 1\n    b: {c: here}", 3, 12),
-        (
-            '- {x: 1,\n   patch: "a: 1\\nb: {c: here}\\n"}\n',
-            3,
-            8,
-        ),  # as if it began in its line
+        ('- {x: 1,\n   patch: "a: 1\\nb: {c: here}\\n"}\n', 3, 8),  # as if it began in its line
         ("- patch: >\n    {b: {c: here}}\n", 1, 9),
     ],
 )

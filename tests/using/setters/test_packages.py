@@ -5,8 +5,6 @@ from pathlib import Path
 import pytest
 
 import tiny
-from packyard.core.files.tree import Tree
-from packyard.using.setters.packages import read_package
 from tiny import done
 
 OLD = """\
@@ -19,7 +17,6 @@ openAPI:
 """
 KRMFILE = OLD.replace("kpt.dev/v1alpha1", "config.k8s.io/v1alpha1").replace("Kptfile", "Krmfile")
 NEW = "apiVersion: kpt.dev/v1\nkind: Kptfile\nmetadata: {name: x}\n"
-PIPELINE = NEW + "pipeline: {mutators: [{image: apply-setters, configMap: {app: web}}]}\n"
 
 
 @pytest.mark.parametrize(
@@ -47,9 +44,3 @@ def test_definitions_end_at_the_packages_below(
     assert (root / "sub/f.yaml").read_text("utf-8").startswith('a: "2"') is reached
     if not reached:
         assert {file: file.read_bytes() for file in before} == before
-
-
-def test_a_pipeline_reaches_the_packages_below(tmp_path: Path) -> None:
-    files = {"Kptfile": PIPELINE, "sub/Kptfile": NEW, "sub/f.yaml": "name: web # kpt-set: ${app}\n"}
-    tiny.write_all(tmp_path, files)
-    assert "sub/f.yaml" in read_package(Tree(tmp_path), "").resources

@@ -48,13 +48,6 @@ def test_setting_the_old_value_back_restores_the_bytes(file: File, value: str, m
     assert set_value(set_value(before, value), "old") == before
 
 
-@settings(max_examples=EXAMPLES, suppress_health_check=[HealthCheck.too_slow])
-@given(file=files(), mark=st.booleans())
-def test_setting_what_is_set_changes_nothing(file: File, mark: bool) -> None:
-    before = set_value(data(file.text(), mark), "old")
-    assert set_value(before, "old") == before
-
-
 def test_quotes_that_nothing_needed_go_once_a_value_in_between_needed_some() -> None:
     """What cannot be known from a field alone, so `packyard undo` is for it.
 

@@ -278,6 +278,8 @@ def test_a_folder_that_nobody_named_and_that_holds_nothing_is_refused(
     monkeypatch.chdir(tmp_path)
     assert "packyard lint . for all below" in tiny.refused("lint")
     assert "far/below/cm.yaml:3" in tiny.run("lint", ".")[1]
+    (tiny.workspace(tmp_path / "ws") / "p.tar.gz").touch()
+    assert "(tar -xzf ws/p.tar.gz unpacks it)" in tiny.refused("lint", "ws/p.tar.gz", "--workspace", "ws")
     monkeypatch.chdir(tmp_path / "far/below")
     assert "cm.yaml:3" in tiny.run("lint")[1]
 

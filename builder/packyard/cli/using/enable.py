@@ -74,8 +74,7 @@ def _tell(directory: Path, outcome: Switched, word: str, options: list[OptionSet
         output.warning(f"{outcome.unsure}; run kustomize build to see whether it fits here")
     said = options if word == "enabled" else []
     texts = {option.name: f": {option.description}" for option in said if option.description}
-    for name in outcome.changed:
-        output.line(f"{name} is {word}{texts.get(name, '')}")
+    output.line(*(f"{name} is {word}{texts.get(name, '')}" for name in outcome.changed))
     for option in said:
         _tell_values(directory, option)
         _tell_secrets(directory, option.name)

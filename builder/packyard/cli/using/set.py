@@ -106,9 +106,8 @@ def _set(here: Tree, directory: Path, words: list[str], parsed: Flags) -> Outcom
     )
     output.note(*outcome.misfits)
     output.warning(*(f"{unsure}; run kustomize build to see whether it fits here" for unsure in outcome.unsure))
-    for text, names in (("set already", outcome.kept), ("no use case here has", outcome.absent)):
-        if names:
-            output.note(f"{text}: {', '.join(names)}")
+    listed = {"set already": outcome.kept, "no use case here has": outcome.absent}
+    output.note(*(f"{text}: {', '.join(names)}" for text, names in listed.items() if names))
     return outcome
 
 

@@ -34,6 +34,5 @@ def run(arguments: declare.Arguments) -> None:
     with tree.replaced(out_dir.absolute()) as put, progress.of(names) as done:
         built = catalogue.build(workspace, arguments.version, names, put, jobs=jobs, done=done)
     if ROWS.show(built.packages, arguments.output):
-        for item in built.packages:
-            output.line(f"{out_dir / item.name}.tar.gz  {item.digest}  {item.size} bytes")
+        output.line(*(f"{out_dir / item.name}.tar.gz  {item.digest}  {item.size} bytes" for item in built.packages))
         workspaces.tell_warnings(len(built.warnings), arguments)

@@ -82,8 +82,12 @@ def _lint(arguments: declare.Arguments) -> int:
 def _sorted_out(targets: Sequence[str], here: Workspace | None) -> tuple[list[str], list[str]]:
     """Return the names of packages of the workspace, and the folders beside it, that targets are."""
     names: list[str] = _all_names(here) if here and not targets else []
-    folders: list[str] = [] if targets or here else ["."]
+    folders: list[str] = [] if targets or here else ["."]  # which nobody named: all below it may be meant or not
+    if folders and not (any(Path().glob("*.y*ml")) or os.path.lexists(f"{root_of('.')}/{MANIFEST}")):
+        raise InputError(Problem(f"no {WORKSPACE} here or above, and nothing here that is linted", hint=_WAYS))
     for target in targets:
+        if Path(target).is_file():
+            raise directories.refusal(target)
         packages = _packages_in(target, here) if here else None
         if packages is None and (place := directories.find([target])):
             folders.append(str(place[0]))
