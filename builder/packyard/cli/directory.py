@@ -132,7 +132,7 @@ def meant(word: str) -> str:
 
     name, slash, rest = word.partition("/")
     for folder in usecases.packages(_HERE):
-        if Path(folder).name == name:
+        if Path(folder).name == name != folder:
             return f"did you mean {f'{folder}{slash}{rest}'!r}?"
         with suppress(PackyardError):
             known = [os.path.relpath(path, folder) for path in usecases.below(Path(folder))]

@@ -130,8 +130,8 @@ def _fetched(reference: Reference, arguments: declare.Arguments) -> Iterator[Pat
     try:
         bundle = bundles.offer(reference, source, pin=pin, tell=output.note).bundle
     except InputError as error:
-        here = f"{reference.name} is not a directory here"
-        raise error.mapped(lambda problem: problem._replace(message=f"{problem.message}, and {here}")) from error
+        here = "" if Path(reference.name).is_dir() else f", and {reference.name} is not a directory here"
+        raise error.mapped(lambda problem: problem._replace(message=f"{problem.message}{here}")) from error
     with tempfile.TemporaryDirectory(prefix="packyard-") as folder:
         yield bundle.unpack(Path(os.path.realpath(folder)))
 
