@@ -62,7 +62,6 @@ _MEANT = {
     "build": "make, pack, package",
     "config": "env, settings, repo list, repo ls",
     "deploy DIR": "apply, apply -k, live apply",
-    "deploy DIR --dry-run": "plan",
     "enable DIR OPTION --off": "disable",
     "exec RUN": "shell, ssh",
     "forward RUN": "port-forward",
