@@ -161,7 +161,7 @@ def test_comments_travel_and_are_replaced_as_the_design_says(kustomize5: Kustomi
 @pytest.mark.parametrize(
     ("entry", "message"),
     [
-        (inline("- op: replace\n  path: /spec/nothing\n  value: 1", DEPLOYMENT), "path /spec/nothing does not exist"),
+        (inline("- op: replace\n  path: /spec/nothing\n  value: 1", DEPLOYMENT), "does not exist .op: add makes it"),
         (inline("- op: add\n  path: /spec/a/b\n  value: 1", DEPLOYMENT), "no list or mapping at /spec/a"),
         (inline("- op: add\n  path: /spec/template/spec/volumes/9\n  value: 1", DEPLOYMENT), "the list has 1 items"),
         (inline("- op: remove\n  path: /spec/nothing", DEPLOYMENT), "does not exist"),
