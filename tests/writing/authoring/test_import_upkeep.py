@@ -163,3 +163,30 @@ def test_a_use_case_that_kustomize_does_not_build_is_left_out_and_listed(here: P
     assert said["useCases"] == ["dev", "prod"]
     (case,) = cases(said, "use cases that kustomize does not build")
     assert case.startswith("old: ")
+
+
+def test_images_that_base_and_overlay_rename_are_values_and_labels_stay(
+    here: Path, tmp_path: Path, kustomize5: Kustomize
+) -> None:
+    base = """resources: [deployment.yaml]
+labels: [{pairs: {team: ml}, includeSelectors: false}]
+images: [{name: hub.example/web, newName: own.example/web}, {name: gone, newTag: "1"}]
+"""
+    tree = {
+        "Krmfile": KRMFILE.partition("    io.k8s.cli.substitutions")[0]
+        + '    io.k8s.cli.setters.image: {x-k8s-cli: {setter: {name: image, value: "hub.example/web:1.25"}}}\n',
+        "base/deployment.yaml": DEPLOYMENT,
+        "base/kustomization.yaml": base,
+        "overlays/dev/kustomization.yaml": """resources: [../../base]
+images: [{name: own.example/web, newTag: "1.26"}]
+""",
+    }
+    said = run(here, write(tmp_path / "web", tree))
+    assert use_cases(here)["dev"]["setters"] == {"image": "own.example/web:1.26"}
+    assert [case.rpartition("images: ")[2] for case in cases(said, "fields that no part has")] == [
+        "hub.example/web, which a setter sets (bases/web-dev)",
+        "gone, which no container has (bases/web-dev)",
+        "own.example/web, which a setter sets (bases/web-dev)",
+    ]
+    objects = built(here, tmp_path / "out", kustomize5)["dev"]
+    assert objects == reading.built(kustomize5, tmp_path / "web/overlays/dev")
