@@ -73,14 +73,13 @@ class Part:
 
         That is where a comment binds one, or what renames it became values or patches.
         """
-        names: dict[str, bool] = {}
+        texts: list[tuple[str, bool]] = []
         for part in self.all():
             nodes = (node for document in part.read() for node in walk(document.root) if isinstance(node, Scalar))
-            texts = [(node.value, bool(node.comment and "$" in node.comment.text)) for node in nodes]
+            texts += [(node.value, bool(node.comment and "$" in node.comment.text)) for node in nodes]
             texts += [(item.value.text("newName"), False) for item in part.kept.get("images", ())]
-            for text, is_fixed in [*texts, *((name, True) for name in part.renamed)]:
-                names[name] = names.get(name := images.parse(text).name, False) or is_fixed
-        return names
+            texts += [(name, True) for name in part.renamed]
+        return {images.parse(text).name: is_fixed for text, is_fixed in sorted(texts, key=lambda pair: pair[1])}
 
     def bind(self) -> None:
         """Write setter comments into its files, and take the definitions that these reach."""
