@@ -158,4 +158,5 @@ def test_a_word_that_names_nothing_of_an_untarred_package_is_refused(channel: Pa
     assert "error: nonsense: is not a directory (" in tiny.refused("diff", "nonsense", cwd=tmp_path / "p")
     assert "packyard diff . p@1.1" in tiny.refused("diff", "p@1.1", code=2, cwd=tmp_path / "p")
     assert "parameter" in done("diff", "p@1.0/one", "p@1.1/one", "--from", channel, cwd=tmp_path / "p")
+    assert "parameter" in done("diff", "p", "p@1.1", cwd=tmp_path)
     assert packyard("diff", "p/one", "p/uses/one", cwd=tmp_path).stderr.endswith("no difference\n")

@@ -144,6 +144,19 @@ def test_of_several_packages_none_is_undone_unasked(tmp_path: Path) -> None:
     assert reading.files(tmp_path / "two") == before
 
 
+def test_a_change_of_more_than_is_named_is_undone_only_where_somebody_says_so(tmp_path: Path) -> None:
+    root = optioned.package(tmp_path)
+    done("set", "tiny-k8s", "PVC_NAME=disk", "-R", cwd=tmp_path)
+    said = refused("undo", "tiny-k8s/single-node", cwd=tmp_path)
+    assert (
+        "the last change, PVC_NAME=disk, is one of other files, too, of tiny-k8s/quickstart/mlops (packyard undo"
+        in said
+    )
+    before = reading.files(root)
+    done("undo", "tiny-k8s/single-node", "--yes", cwd=tmp_path)
+    assert reading.files(root) != before
+
+
 def test_of_a_package_that_is_gone_nothing_is_undone(package: Path, tmp_path: Path) -> None:
     done("set", "n=b", cwd=package)
     shutil.rmtree(package)

@@ -60,6 +60,7 @@ def run(arguments: declare.Arguments) -> None:
         hint = "packyard undo DIR is for one package, and --list shows all changes"
         problem = f"is gone, so {step.title} cannot be undone"
         raise InputError(Problem(problem, file=os.path.relpath(step.root), hint=hint))
+    parts = (step._replace(sizes={name: step.sizes[name]}) for name in step.sizes)
     is_asked = not (arguments.redo or arguments.yes)
     if is_asked and (newer := history.newer(step)):
         edits = ", ".join(f"{problem.file}:{problem.line}" for problem in newer[1])
@@ -67,6 +68,8 @@ def run(arguments: declare.Arguments) -> None:
         _ask(f"{hidden}; the one before it is {step.title}", directory)
     elif is_asked and {past.root for past in shown} - {step.root}:
         _ask(f"of several packages here {os.path.relpath(step.root)} was changed last, by {step.title}", directory)
+    elif is_asked and not all(part.touches(*history.directories) for part in parts):
+        _ask(f"the last change, {step.title}, is one of other files, too, of {address.shown(_place(step))}", directory)
     files = history.take_back(step)
     changes = {os.path.relpath(step.path(name)): _change(step, name, data) for name, data in sorted(files.items())}
     if ROWS.show([(step.title, [*changes.items()])], arguments.output):
@@ -78,8 +81,8 @@ def run(arguments: declare.Arguments) -> None:
 def _ask(change: str, directory: Path) -> None:
     """Ask before a change is undone that is older than one which the files do not show any more."""
     if not output.agreed(f"{change}; undo that?"):
-        hint = f"packyard undo {quote(str(directory))} --yes undoes it"
-        raise InputError(Problem(change, file=str(directory), hint=hint))
+        hint = f"packyard undo {address.typed(directory)} --yes undoes it"
+        raise InputError(Problem(change, file=address.of(directory), hint=hint))
 
 
 def _list(directory: Path, form: str) -> None:
