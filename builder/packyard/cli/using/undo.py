@@ -81,8 +81,8 @@ def run(arguments: declare.Arguments) -> None:
 def _ask(change: str, directory: Path) -> None:
     """Ask before a change is undone that is older than one which the files do not show any more."""
     if not output.agreed(f"{change}; undo that?"):
-        hint = f"packyard undo {quote(str(directory))} --yes undoes it"
-        raise InputError(Problem(change, file=str(directory), hint=hint))
+        hint = f"packyard undo {address.typed(directory)} --yes undoes it"
+        raise InputError(Problem(change, file=address.of(directory), hint=hint))
 
 
 def _list(directory: Path, form: str) -> None:
