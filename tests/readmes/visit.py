@@ -105,8 +105,10 @@ class Visit:
         values = {"leaf": self.readme.leaf, "policed": policed, "server": server}
         self.reader.environment["KUBECONFIG"] = self._config[self.world.namespace]
         for sentence in sentences:
-            self.reader.go(self.readme.directory)
-            self._type(MEANT.get(sentence, sentence).format_map(values))
+            is_get = sentence.startswith("packyard get ")  # in place of the blocks, so where there is no package yet
+            self.reader.go("" if is_get else self.readme.directory)
+            elsewhere = "mkdir fetched && cd fetched && " if is_get else ""
+            self._type(elsewhere + MEANT.get(sentence, sentence).format_map(values))
             self.typed.add(sentence)
         self.reader.environment["KUBECONFIG"] = self._config["default"]
 

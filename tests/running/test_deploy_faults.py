@@ -241,8 +241,16 @@ def test_no_kubectl_and_none_that_is_one(
 ) -> None:
     monkeypatch.setenv("PATH", str(tmp_path / "bin"))
     assert "kubectl is not on PATH (install it" in inside("deploy", directory, "--kubeconfig", config).stderr
-    for script in ("exit 139", "echo a banner", "echo '{}'"):
+    for script, says in (
+        ("exit 139", "kubectl kustomize: it gave no reason (exit code 139)"),
+        ("echo a banner", "app with spaces (rendered):1:1: must be a Kubernetes object"),
+        ("echo '{}'", "app with spaces (rendered):1:1: an object without a kind"),
+        (
+            "[ $1 = kustomize ] && echo '{kind: A, metadata: {name: a}}'",
+            "bin/kubectl names no context to use: exit code ",
+        ),
+    ):
         tiny.script(tmp_path / "bin/kubectl", script)
         done = inside("deploy", directory, "--kubeconfig", config)
         assert done.returncode == 1
-        assert "bin/kubectl names no context to use: exit code " in done.stderr
+        assert says in done.stderr

@@ -15,16 +15,17 @@ Object = dict[str, Any]
 RUN = "train"
 
 
-def run(output: str, **volume: Any) -> list[Object]:
+def run(output: str, name: str = RUN, **volume: Any) -> list[Object]:
     """Return a run that writes results into a folder that a volume holds."""
-    job = made.job(RUN, "run", {"volumeMounts": [{"name": "storage", "mountPath": "/out"}]})
+    job = made.job(name, "run", {"volumeMounts": [{"name": "storage", "mountPath": "/out"}]})
     job["spec"]["template"]["spec"]["volumes"] = [{"name": "storage", **volume}]
-    return [config_map("settings", OUTPUT_DIR=output), job]
+    return [config_map(f"{name}-settings", OUTPUT_DIR=output), job]
 
 
 def test_the_commands_that_are_printed_make_a_pod_that_reads(client: Kubectl, flags: tuple[str, ...]) -> None:
     made.put(
-        client, {RUN: run("/out/x", emptyDir={}), "claim": run("/out/x", persistentVolumeClaim={"claimName": "d"})}
+        client,
+        {RUN: run("/out/x", emptyDir={}), "claim": run("/out/x", "claim", persistentVolumeClaim={"claimName": "d"})},
     )
     settled(client, train="running", claim="starting")
     assert f"packyard exec {RUN}" in packyard("results", RUN, *flags).stderr

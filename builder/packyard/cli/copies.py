@@ -116,7 +116,7 @@ def base(folder: Path, flag: str | None, file: str | None, hint: str) -> Bundle:
 
 def within(word: str, hint: str = "name the top directory of one") -> tuple[Untarred, str]:
     """Return the package that a word names, or whose use case or folder it names, and the beginning of paths there."""
-    folder = directories.place(word)
+    folder, _ = directories.split([word], "", None)
     root = paths.root_of(folder)
     own = os.path.relpath(os.path.realpath(folder), root)
     return read(Path(paths.seen(folder, root)), hint), "" if own == os.curdir else f"{own}/"

@@ -24,7 +24,7 @@ from packyard.core.bundle import address, lock
 from packyard.core.bundle.reference import Reference, is_name, split
 from packyard.core.errors import InputError, PackyardError, Problem, UsageError
 from packyard.core.files.tree import Tree
-from packyard.using.options import option_setters, usecases
+from packyard.using.options import earlier, option_setters, usecases
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -96,6 +96,7 @@ def opened(arguments: declare.Arguments, verb: str, *, all_by: str = "") -> Iter
         output.note(*tree.warnings())
         try:
             directories.tell_replaced(tree, use_case.values, options)
+            output.warning(*(earlier.differing(tree, use_case.values) if place else ()))
             yield use_case
         except PackyardError as error:
             placed = error.mapped(partial(option_setters.elsewhere, tree)).mapped(directories.placed)
@@ -130,8 +131,8 @@ def _fetched(reference: Reference, arguments: declare.Arguments) -> Iterator[Pat
     try:
         bundle = bundles.offer(reference, source, pin=pin, tell=output.note).bundle
     except InputError as error:
-        here = f"{reference.name} is not a directory here"
-        raise error.mapped(lambda problem: problem._replace(message=f"{problem.message}, and {here}")) from error
+        here = "" if Path(reference.name).is_dir() else f", and {reference.name} is not a directory here"
+        raise error.mapped(lambda problem: problem._replace(message=f"{problem.message}{here}")) from error
     with tempfile.TemporaryDirectory(prefix="packyard-") as folder:
         yield bundle.unpack(Path(os.path.realpath(folder)))
 

@@ -179,7 +179,7 @@ def provide(api: Api, namespace: str, objects: list[Object]) -> None:
     for number, labels in enumerate(item for index, item in enumerate(selectors) if item not in selectors[:index]):
         for each_number in range(alike):
             name = f"{namespace}-{number}-{each_number}"
-            add_node(api, name, labels, [item.name for item in needed if item.kind == "Resource"])
+            add_node(api, name, labels, needed(objects, "Resource"))
             if any(_claims(objects)):
                 offer_gpus(api, name)
     if selectors:

@@ -25,6 +25,7 @@ AMOUNTS = {
     **{f"1{suffix}i": str(1024**power) for power, suffix in enumerate("KMGTPE", 1)},
     "12e-2": "12/100",
     "100n": "1/10000000",
+    "0.1n": "1/1000000000",
 }
 
 

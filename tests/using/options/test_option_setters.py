@@ -53,6 +53,13 @@ def test_without_a_default_the_value_that_was_shipped_comes_back(root: Path) -> 
     assert reading.files(root) == enabled
 
 
+def test_options_that_lost_their_krmfile_are_not_rendered(root: Path) -> None:
+    done("enable", ".", "dataset-bucket", cwd=root / optioned.MULTI)
+    done("set", ".", "PVC_NAME=disk", cwd=root / optioned.MULTI)
+    (root / KRMFILE).unlink()
+    assert "options: has no Krmfile (its package ships one" in refused(root / optioned.MULTI, "render", ".")
+
+
 def test_a_use_case_in_hidden_folders_is_set_and_rendered(root: Path) -> None:
     directory = (root / "quickstart").rename(root / ".quick") / "mlops/.multi"
     (directory.parent / "multi-node").rename(directory)

@@ -47,5 +47,8 @@ def test_an_exception_is_for_its_line_or_for_the_next_one_that_is_no_comment(tex
         ("# packyard allows much", []),
     ],
 )
-def test_what_is_wrong_with_an_exception_is_an_error(comment: str, expected: list[str]) -> None:
+def test_what_is_wrong_with_an_exception_is_an_error_and_takes_no_finding_away(
+    comment: str, expected: list[str]
+) -> None:
     assert left(f"a: 1 {comment}\n") == expected
+    assert ("1:1 no-labels" in left(f"a: 1 {comment}\n", found(1))) is ("why" not in comment or "lable" in comment)

@@ -106,8 +106,10 @@ def test_a_name_that_waits_for_its_value_is_judged_with_examples() -> None:
     assert messages(named("v1 Service", name="train-" + BOUND), definitions.replace("      example: other\n", "")) == []
 
 
-def test_the_name_of_a_port_has_fifteen_characters_at_most() -> None:
+def test_the_name_of_a_port_has_fifteen_characters_at_most_and_no_two_dashes_in_a_row() -> None:
     pod = "apiVersion: v1\nkind: Pod\nmetadata: {name: a}\nspec:\n  containers:\n  - ports: [{name: NAME}]\n"
     assert messages(pod.replace("NAME", "a-name-of-15-ch")) == []
     (fault,) = messages(pod.replace("NAME", "a-name-of-16-cha"))
     assert fault.endswith("a port may have 15 characters, and this may make it 16")
+    for wrong in ("a--b", "80", "-a", "A"):
+        assert len(messages(pod.replace("NAME", f"'{wrong}'"))) == 1, wrong

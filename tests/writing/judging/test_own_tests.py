@@ -16,7 +16,7 @@ metadata:
   labels: {app.kubernetes.io/name: x}
   annotations: {example.com/size: "5"}
 spec:
-  completions: 2
+  completions: 1
   template:
     spec:
       restartPolicy: Never
@@ -37,8 +37,8 @@ CONTAINERS = "spec.template.spec.containers"
 EXPECTED = [
     ("{kind: ConfigMap, name: x, path: data.a, equal: '3'}", "{kind: ConfigMap, path: data.a, equal: 3}",
      "ConfigMap x: data.a is '3', which is not 3"),
-    ("{kind: Job, path: spec.completions, equal: 2}", "{kind: Job, path: spec.completions, equal: true}",
-     "Job work: spec.completions is 2, which is not true"),
+    ("{kind: Job, path: spec.completions, equal: 1}", "{kind: Job, path: spec.completions, equal: true}",
+     "Job work: spec.completions is 1, which is not true"),
     (f"{{kind: Job, path: '{CONTAINERS}[0].args', contains: a}}",
      f"{{kind: Job, path: '{CONTAINERS}[0].args', contains: b}}", "which does not contain 'b'"),
     (f"{{kind: Job, path: '{CONTAINERS}[0].args[1]', contains: --size}}",
@@ -51,7 +51,7 @@ EXPECTED = [
      "{kind: Job, path: metadata, contains: {annotations: {example.com/size: '6'}}}", "which does not contain {"),
     ("{kind: Deployment, exists: false}", "{kind: Job, exists: false}", "Job work: it is there"),
     ("{kind: Job, path: spec.parallelism, exists: false}", "{kind: Job, path: spec.completions, exists: false}",
-     "spec.completions is there, 2"),
+     "spec.completions is there, 1"),
     ("{kind: CronJob, exists: false}", "{kind: Jbo, exists: false}", "there is no kind 'Jbo' (did you mean 'Job'?)"),
     ("{kind: Job, name: w*, exists: true}", "{kind: Job, name: v*, exists: true}",
      "there is no Job v*; there are ConfigMap x, Job work"),

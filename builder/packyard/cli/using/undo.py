@@ -4,8 +4,8 @@ packyard undo [DIR]         the last change; repeat it for the one before
 packyard undo [DIR] --list  the changes that can be undone, the newest first
 packyard undo [DIR] --redo  do again what was undone last
 
-Edits by hand stay; where they and the change meet in the same lines, nothing is undone. So it is where the change
-reaches beyond DIR, unless you agree. A change that was interrupted is finished first.
+Edits by hand stay; where they and the change meet in the same lines, nothing is undone. A change that was interrupted
+is finished first.
 """
 
 import os
@@ -70,9 +70,8 @@ def run(arguments: declare.Arguments) -> None:
         _ask(f"{hidden}; the one before it is {step.title}", directory)
     elif is_asked and {past.root for past in shown} - {step.root}:
         _ask(f"of several packages here {os.path.relpath(step.root)} was changed last, by {step.title}", directory)
-    if is_asked and (beyond := len(step.sizes) - len(step.inside(*history.directories))):
-        where = f"{output.counted(beyond, 'file')} elsewhere in {address.shown(_place(step))}"
-        _ask(f"the last change here, {step.title}, changed {where}, too", directory)
+    elif is_asked and len(step.inside(*history.directories)) < len(step.sizes):
+        _ask(f"the last change, {step.title}, is one of other files, too, of {address.shown(_place(step))}", directory)
     files = history.take_back(step)
     changes = {os.path.relpath(step.path(name)): _change(step, name, data) for name, data in sorted(files.items())}
     if ROWS.show([(step.title, [*changes.items()])], arguments.output):

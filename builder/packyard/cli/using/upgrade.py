@@ -56,7 +56,7 @@ def run(arguments: declare.Arguments) -> int:
         name, _, version = arguments.folder.rpartition("@")
         is_version = version.endswith(".tar.gz") or version.startswith((*"0123456789v^~", LATEST, "sha256:"))
         folder, version = (Path(name), version) if name or is_version else (folder, "")
-    folder = directories.place(str(folder))
+    folder, _ = directories.split([str(folder)], "", None)
     copies.check_top(folder)
     hint = "name the top directory of one, or the bundle that it came from: --base FILE"
     base = copies.base(folder, arguments.channel, arguments.base, hint)

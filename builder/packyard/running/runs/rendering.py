@@ -76,7 +76,7 @@ class Rendered:
             draft = replace(draft, package=manifest.name, version=manifest.version, digest=digest, use_case=use_case)
             required, above = manifest.required_of(use_case, options), manifest.name
         return cls(
-            objects=parse(Source("", text)),
+            objects=parse(Source(f"{directory} (rendered)", text)),
             draft=draft,
             setters=frozenset(setter.name for setter in inputs.setters),
             required=required,

@@ -36,7 +36,7 @@ class Program:
             hint = f"type {called} {directory} to see what it does"
             raise UnavailableError(Problem(f"{called} {error}", file=str(directory), hint=hint)) from error
         if outcome.code:
-            words = outcome.stderr.decode("utf-8", "replace").strip() or "it gave no reason"
+            words = outcome.stderr.decode("utf-8", "replace").strip() or f"it gave no reason (exit code {outcome.code})"
             if outcome.code < 0:
                 raise UnavailableError(f"{called}: killed by signal {-outcome.code}: {words}")
             raise InputError(Problem(f"{called}: {words}", file=str(directory)))

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from shlex import quote
 
-from packyard.core.bundle import address, delivery
+from packyard.core.bundle import delivery
 from packyard.core.errors import BeyondError, InputError, Problem, refuse
 from packyard.core.files.tree import Tree
 from packyard.core.kubernetes import kustomization
@@ -19,7 +19,7 @@ from packyard.using.setters.check import is_refused
 from packyard.using.setters.definition import Setter
 from packyard.using.setters.krmfile import KRMFILE, Krmfile
 from packyard.using.setters.packages import own_krmfile
-from packyard.using.setters.refusal import explain
+from packyard.using.setters.refusal import begin, explain
 from packyard.using.setters.rules import rule
 
 _PARSED = (KRMFILE, *kustomization.NAMES)  # which say so themselves
@@ -38,7 +38,8 @@ class Inputs:
     def read(cls, tree: Tree) -> "Inputs":
         """Read each Krmfile once; files that a merge left undecided are refused, in whatever language they are."""
         folders = list(directories.folders(tree))
-        refuse(delivery.lost([folder.root_dir for folder in folders], KRMFILE))
+        places = (place for folder in folders for place in (folder.root_dir, folder.root_dir.parent))
+        refuse(delivery.lost(dict.fromkeys(places), KRMFILE))  # options have one above them
         refuse(problem for folder in folders for problem in _unmerged(folder))
         return cls(tree, [*filter(None, map(own_krmfile, folders))], read_enabled(tree))
 
@@ -121,5 +122,4 @@ def _unmerged(tree: Tree) -> Iterator[Problem]:
 def _problem(setter: Setter, directory: str, command: str) -> Problem:
     described = f": {setter.description}" if setter.description else ""
     value = quote(setter.example or "VALUE")
-    begin = command or f"packyard set {address.typed(directory)}"
-    return setter.problem(f"{setter.name} is not set{described}", f"{begin} {setter.name}={value}")
+    return setter.problem(f"{setter.name} is not set{described}", f"{begin(directory, command)} {setter.name}={value}")

@@ -71,12 +71,12 @@ def _say(setter: Setter, texts: Sequence[str]) -> str:
 
 def _hint(setter: Setter, texts: Sequence[str], where: str, typed: str) -> str:
     """Return what to type instead: the value that was probably meant, an example, or how to take a value back."""
-    begin = _begin(where, typed)
+    words = begin(where, typed)
     if not any(texts) and not typed and _can_be_taken_back(setter, where):
-        return f"to go back to the shipped value: {begin} --unset {setter.name}"
+        return f"to go back to the shipped value: {words} --unset {setter.name}"
     meant = [_whole_number(text) or text for text in texts]
     if meant != list(texts) and not is_refused(setter, meant):
-        return f"did you mean: {begin} {' '.join(f'{setter.name}={quote(text)}' for text in meant)}"
+        return f"did you mean: {words} {' '.join(f'{setter.name}={quote(text)}' for text in meant)}"
     return command(setter, where, typed)
 
 
@@ -101,7 +101,8 @@ def _whole_number(text: str) -> str:
     return str(int(number))
 
 
-def _begin(where: str, typed: str) -> str:
+def begin(where: str, typed: str) -> str:
+    """Return what to type before the values; see `explain`."""
     return typed or f"packyard set {address.typed(where)}"
 
 
@@ -121,7 +122,7 @@ def command(setter: Setter, where: str, typed: str = "") -> str:
     """Return what to type, with the definition's example where it has one that it admits; see `explain`."""
     for example in _examples(setter):
         if example and not setter.is_list and not is_refused(setter, [example]):
-            return f"for example: {_begin(where, typed)} {setter.name}={quote(example)}"
+            return f"for example: {begin(where, typed)} {setter.name}={quote(example)}"
     if typed:
         return f"{typed} {setter.name}=VALUE"
     return f"packyard explain {address.typed(where)} {setter.name} shows its definition"
