@@ -142,7 +142,7 @@ ATTACKS: dict[str, tuple[bytes, str]] = {
         _changed(lambda s: _dependencies(s)[0].update(digest={"gitCommit": "--upload-pack=x"})),
         "is not a commit",
     ),
-    "no statement": (b"{}", "is not signed"),
+    "no statement": (b"{}", "bert.tar.gz.sigstore.json: is not signed"),
     "oversized": (SIGNED + b" " * provenance.LIMIT, "is larger than"),
 }
 

@@ -109,8 +109,8 @@ class Provenance:
 
 
 def end(data: bytes) -> str:
-    """Return how the key of a statement, signed or not, ends."""
-    return SIGSTORE if envelope.is_bundle(data) else PROVENANCE
+    """Return how the key of a statement, signed or not, ends; that of what is neither as that which counts."""
+    return PROVENANCE if b'"predicateType"' in data else SIGSTORE
 
 
 def get(store: Store, bundle: IndexEntry) -> bytes | None:

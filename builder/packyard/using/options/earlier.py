@@ -16,7 +16,7 @@ from packyard.core.files.tree import Tree
 from packyard.using.setters.packages import own_setters
 
 
-def differing(tree: Tree, values: Mapping[str, Sequence[str]]) -> Iterator[str]:
+def differing(tree: Tree, values: Mapping[str, Sequence[str]], known: delivery.Packages | None = None) -> Iterator[str]:
     """Say which values of a use case differ from one that runs before it, and how to set all; ``values`` are set here.
 
     Where a use case was shipped with another value, all are not to be set: only the one that runs before is named.
@@ -25,7 +25,7 @@ def differing(tree: Tree, values: Mapping[str, Sequence[str]]) -> Iterator[str]:
     """
     directory = tree.root_dir
     try:
-        root, manifest = delivery.package_of(directory) or ("", None)
+        root, manifest = delivery.package_of(directory, known) or ("", None)
     except IntegrityError:  # which others say
         return
     path = os.path.relpath(os.path.realpath(directory), root)
