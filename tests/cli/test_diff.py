@@ -101,12 +101,14 @@ def test_an_option_that_was_enabled_was_not_edited_by_hand(tmp_path: Path, monke
     use_case = package / "quickstart/mlops/one-node/user-allocated-pvc"
     done("enable", use_case, "queue")
     enabled = f"{use_case}\n  kustomization.yaml: components[1] added: ../../options/queue\n"
-    assert done("diff", package) == enabled
     with (use_case / "kustomization.yaml").open("a") as file:
         file.write("# a note\n")
     assert done("diff", package) == enabled
     edited = f"changed  {(use_case / 'kustomization.yaml').relative_to(package)}\n"
     assert packyard("verify", package).stdout == edited
+    done("set", package / "quickstart/mlops/claim", "PVC_NAME=a")
+    tiny.replace(use_case / "config-map.yaml", '"8192"', '"999"')
+    assert "packyard diff llm-serving/one-node -v shows" in packyard("diff", package).stderr
 
 
 def test_a_patch_of_any_kind_is_counted_without_one() -> None:

@@ -99,8 +99,7 @@ def _show(listed: Sequence[_Listed], top: Path | None) -> None:
         for sentence in sentences:
             output.line(*output.filled(sentence, "  ", "    "))
     if top:
-        folders = [place for place in by_place if Path(place, KRMFILE).is_file()]
-        tell_edited((read_package(Tree(Path(place)), "") for place in folders), Path(*folders[:1]))
+        tell_edited(read_package(Tree(Path(place)), "") for place in by_place if Path(place, KRMFILE).is_file())
     if is_short:
         output.note("add -v for each difference, or name a use case")
 

@@ -136,7 +136,7 @@ def _show_one(tree: Tree, arguments: declare.Arguments, listings: Sequence[Listi
         if missing := [row.setter.name for row in rows if row.setter.must_be_set]:
             words = " ".join([address.typed(listing.directory), *(f"{name}=…" for name in missing)])
             output.note(f"{len(missing)} to be set: packyard set {words}")
-    tell_edited((listing.files for listing in listings), listings[0].directory)
+    tell_edited(listing.files for listing in listings)
     if not is_part:
         output.note(*earlier.differing(tree.at(listings[0].directory), {}))
     directory.tell_replaced(tree.at(listings[0].directory), [row.setter.name for row in listings[0].setters])
@@ -144,10 +144,12 @@ def _show_one(tree: Tree, arguments: declare.Arguments, listings: Sequence[Listi
         output.note("every required value is set" if arguments.unset else "no parameter to list")
 
 
-def tell_edited(packages: Iterable[PackageFiles], directory: Path) -> None:
-    """Name the fields that were edited by hand, which no set did."""
-    if places := [f"{field.file}:{field.line} {field.path}" for files in packages for field in list_edited(files)]:
-        shows = "" if output.verbose else f"; packyard diff {address.typed(directory)} -v shows what differs"
+def tell_edited(packages: Iterable[PackageFiles]) -> None:
+    """Name the fields that were edited by hand, which no set did, and the folder to compare, which holds them all."""
+    if edited := [(files.where, field) for files in packages for field in list_edited(files)]:
+        places = [f"{field.file}:{field.line} {field.path}" for _, field in edited]
+        directory = address.typed(posixpath.commonpath([folder for folder, _ in edited]))
+        shows = "" if output.verbose else f"; packyard diff {directory} -v shows what differs"
         output.note(f"edited by hand, not by set: {usecases.listed(places)}{shows}")
 
 
