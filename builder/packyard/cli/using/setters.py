@@ -58,7 +58,7 @@ def run(arguments: declare.Arguments) -> None:
     if ROWS.show(listings, arguments.output):
         cases = [listing for listing in listings if not listing.is_option]
         if len(cases) > 1:
-            _show_all(arguments, cases)
+            _show_all(tree, arguments, cases)
         else:
             _show_one(tree, arguments, listings)
 
@@ -111,14 +111,14 @@ def _values(listings: Sequence[Listing]) -> dict[str, str | Sequence[str]]:
     return {name: (setter.is_list and setter.texts) or setter.shown for name, setter in sorted(by_name.items())}
 
 
-def _show_all(arguments: declare.Arguments, cases: Sequence[Listing]) -> None:
+def _show_all(tree: Tree, arguments: declare.Arguments, cases: Sequence[Listing]) -> None:
     """Print a line for each use case."""
     names = address.shortened([listing.heading for listing in cases]).values()
     chosen = [[row.setter.name for row in case.setters if arguments.set or row.setter.must_be_set] for case in cases]
     column = "SET" if arguments.set else "TO BE SET"
     output.table(("USE CASE", column), [(name, ", ".join(these)) for name, these in zip(names, chosen, strict=True)])
     first = next((case for case, these in zip(cases, chosen, strict=True) if these), cases[0])
-    output.note(f"packyard setters {address.typed(first.directory)} lists those of one")
+    output.note(f"packyard setters {usecases.typed(first.directory, tree.root_dir)} lists those of one")
 
 
 def _show_one(tree: Tree, arguments: declare.Arguments, listings: Sequence[Listing]) -> None:
