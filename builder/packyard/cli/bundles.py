@@ -112,7 +112,7 @@ def read(file: Path) -> Bundle:
 def proved(file: Path, trusted: Trust) -> Fetched:
     """Return the bundle in a file, and what is proved about it by what is beside the file."""
     bundle = read(file)
-    attested = next(filter(None, (beside(file, end) for end in provenance.ENDS)), None)
+    attested = next(((end, data) for end in provenance.ENDS if (data := beside(file, end)) is not None), None)
     entry = IndexEntry.of(bundle)
     return Fetched(bundle=bundle, entry=entry, proof=verify(entry, attested, trusted, what=str(file)))
 

@@ -139,5 +139,5 @@ def _attested(store: Store, listed: Index, entry: IndexEntry, how: Fetching) -> 
             with_sbom(proof, sbom, what=entry.key)
     if sbom is not None and attested is None:
         how.warn(f"{entry} is copied without provenance: {entry.beside(SIGSTORE)} is missing in {store.address}")
-    files = {entry.beside(SBOM): sbom, entry.beside(provenance.end(attested or b"")): attested}
-    return {key: data for key, data in files.items() if data is not None}
+    files = ((SBOM, sbom), *((attested,) if attested else ()))
+    return {entry.beside(end): data for end, data in files if data is not None}

@@ -208,8 +208,7 @@ def _try(here: Options, names: Sequence[str], sources: PackageSources) -> None:
             _explain(here, name, names[:place], sources)
         raise error from None
     idle = [name for name in names if not effects.get(f"{here.real}/{name}")]
-    use_case = str(here.tree.root_dir)
-    refuse(Problem(f"option {name!r} changes nothing here", file=use_case) for name in idle)
+    refuse(Problem(f"option {name!r} changes nothing here", file=str(here.tree.root_dir)) for name in idle)
 
 
 def _explain(here: Options, name: str, before: Sequence[str], sources: PackageSources) -> None:
