@@ -66,7 +66,7 @@ def test_the_same_packages_are_the_same_wherever_they_come_from(published: tuple
     assert rows(tmp_path / "p", "--from", channel) == []
     assert rows("p@1.1", file, "--from", channel) == rows(file, "p@1.1", "--from", channel) == []
     of_versions = rows("p@1.0", "1.1", "--from", channel)
-    assert of_versions == rows(tmp_path / "p", "1.1", "--from", channel)
+    assert of_versions == rows(tmp_path / "p", "1.1") == rows(tmp_path / "p", "p@1.1")  # of the channel that it is from
     assert of_versions == rows("p@1.0", "p@^1.0", "--from", channel) == rows(tmp_path / "p", file)
     done("build", "--workspace", sources, "--version", "1.1", "--to", tmp_path / "built")
     assert rows(tmp_path / "p", tmp_path / "built") == rows(tmp_path / "p", tmp_path / "built/p") == of_versions
@@ -101,12 +101,14 @@ def test_an_option_that_was_enabled_was_not_edited_by_hand(tmp_path: Path, monke
     use_case = package / "quickstart/mlops/one-node/user-allocated-pvc"
     done("enable", use_case, "queue")
     enabled = f"{use_case}\n  kustomization.yaml: components[1] added: ../../options/queue\n"
-    assert done("diff", package) == enabled
     with (use_case / "kustomization.yaml").open("a") as file:
         file.write("# a note\n")
     assert done("diff", package) == enabled
     edited = f"changed  {(use_case / 'kustomization.yaml').relative_to(package)}\n"
     assert packyard("verify", package).stdout == edited
+    done("set", package / "quickstart/mlops/claim", "PVC_NAME=a")
+    tiny.replace(use_case / "config-map.yaml", '"8192"', '"999"')
+    assert "packyard diff llm-serving/one-node -v shows" in packyard("diff", package).stderr
 
 
 def test_a_patch_of_any_kind_is_counted_without_one() -> None:
@@ -159,3 +161,6 @@ def test_a_word_that_names_nothing_of_an_untarred_package_is_refused(channel: Pa
     assert "packyard diff . p@1.1" in tiny.refused("diff", "p@1.1", code=2, cwd=tmp_path / "p")
     assert "parameter" in done("diff", "p@1.0/one", "p@1.1/one", "--from", channel, cwd=tmp_path / "p")
     assert packyard("diff", "p/one", "p/uses/one", cwd=tmp_path).stderr.endswith("no difference\n")
+    assert "\np/uses/one\n" in done("diff", "p@1.0", "p@1.1", "--from", channel, cwd=tmp_path)
+    says = f"carries no package 'p' (p/.packyard.json names another channel: --from {channel})"
+    assert says in tiny.refused("diff", "p@1.0", "p@1.1", cwd=tmp_path)

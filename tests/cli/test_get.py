@@ -90,6 +90,13 @@ def test_what_was_pinned_is_fetched_though_there_is_a_newer_version(channel: Pat
     printed = done("get", "--locked", "--to", tmp_path / "2", cwd=tmp_path)
     assert printed == f"{tmp_path}/2/bert\n{tmp_path}/2/gpt\n"
     assert json.loads((tmp_path / "2/bert/packyard.json").read_bytes())["version"] == "1.0"
+    again = packyard("get", "--locked", "--to", tmp_path / "2", cwd=tmp_path)
+    assert (again.stdout, again.stderr.count(" already, and stays as it is\n")) == (printed, 2)
+    done("get", "bert", "--locked", cwd=tmp_path)
+    pins_it = f"packyard get bert@1.1 --from {channel} --to . --lock packyard.lock"
+    told = packyard("upgrade", "bert", cwd=tmp_path).stderr
+    assert f"packyard.lock pins bert@1.0 as before; {pins_it} pins 1.1\n" in told
+    refused("get", "bert", "--locked", cwd=tmp_path, says=r"bert: exists already \(packyard upgrade bert 1\.0 moves it")
     (row,) = json.loads(done("get", "bert", "--locked", "--to", tmp_path / "3", "-o", "json", cwd=tmp_path))
     assert (row["digest"], row["tar"], row["why"]) == (
         pins["bert"].digest,

@@ -138,6 +138,7 @@ def test_who_trusts_the_new_key_of_a_channel_is_served_nothing_by_the_stolen_one
     done("keys", "trust", "lab", "lab-2", channel)
     done("yank", "p@1.1", "--reason", "not ours", "--from", channel, "--key", "lab-2")
     assert "is not trusted there any more" in packyard("keys", "trust", "lab-2", channel).stderr
+    assert "signing with lab-2\n" in packyard(*publish, "1.2", "--key", "lab-2", "--dry-run").stderr
     assert "signing with lab-2\n" in packyard(*publish, "1.2", "--key", "lab-2").stderr
     said = refused(*publish, "1.3", "--key", "lab")
     assert re.search(r"must be signed by lab-2 \(sha256:\w+…\), and your key is sha256:\w+…", said)

@@ -137,7 +137,7 @@ def test_a_channel_that_the_user_never_named_is_not_asked(home: Path, channel: P
     with answering(script) as hostile:
         document = json.loads(Path("p/.packyard.json").read_text())
         Path("p/.packyard.json").write_text(json.dumps({**document, "channel": hostile.address.rstrip("/")}))
-        for words in (("upgrade", "p"), ("diff", "p")):
+        for words in (("upgrade", "p"), ("diff", "p"), ("diff", "p", "1.1.0")):
             says = refused(*words)
             assert "which you have not used on this computer (if you trust that channel, name it once: --from" in says
         found = packyard("verify", "p")

@@ -15,7 +15,7 @@ from packyard.core.digest import Digest
 from packyard.core.errors import PackyardError
 from packyard.using.setters import valuesfile
 from sample import tries
-from tiny import COMMAND, done, environment, refused, write
+from tiny import COMMAND, done, environment, packyard, refused, write
 
 DEFINITION = """\
     io.k8s.cli.setters.{name}:
@@ -108,6 +108,9 @@ def test_says_what_each_use_case_is_for(package: Path) -> None:
     write(package.parent / "other/Krmfile", HEAD + required)
     lines = [line.split() for line in done("setters", package.parent).splitlines()]
     assert lines == [["USE", "CASE", "TO", "BE", "SET"], ["pkg"], ["other", "A"]]
+    named = f"{package.parent}/pkg"  # which is not all that is here, whatever packyard.json says
+    assert packyard("setters", package.parent, "--set").stderr == f"packyard setters {named} lists those of one\n"
+    assert f"(name one: packyard render {named})" in refused("render", package.parent)
     (row,) = json.loads(done("setters", package, "-o", "json"))
     assert row["description"] == "Holds settings."
     (package.parent / "packyard.json").write_text("{")

@@ -53,6 +53,7 @@ def test_a_directory_of_use_cases_names_them(root: Path, words: str) -> None:
     assert "holds 3: single-node, multi-node, volume" in said  # as package.yaml has them
     verb = words.removesuffix(" queue").split(" W")[0].split(" --p")[0]
     assert f"name one: packyard {verb} {'multi' if 'WORKERS' in words else 'single'}-node" in said
+    assert ("| packyard set . -R -f -" in said) == (words == "enable queue")
     assert "Krmfile" not in said
     assert "no options" not in said
 

@@ -12,7 +12,6 @@ import yaml
 
 import real
 import tiny
-from packyard.sharing.entry import SIGSTORE
 from packyard.sharing.index import access
 from packyard.sharing.stores import open_store
 from packyard.sharing.trust import provenance
@@ -99,7 +98,7 @@ def test_the_steps_of_a_recipe_publish_a_tag_with_provenance(name: str, steps: A
     assert release is not None
     assert release.closed
     (entry,) = listed.entries
-    made, opened = provenance.check(store.get(entry.beside(SIGSTORE)), entry, trusted, what=entry.key)
+    made, opened = provenance.check(provenance.get(store, entry), entry, trusted, what=entry.key)
     assert opened.signers
     assert made
     assert (made.commit, made.dirty) == (git("rev-parse", "HEAD").strip(), False)

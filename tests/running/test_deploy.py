@@ -79,6 +79,9 @@ def test_a_job_that_is_there_is_not_changed_nor_what_its_pods_have_read(client: 
     suspended = job(cpu="1")
     suspended["spec"]["suspend"] = True
     assert planned(client, suspended, settings, deployment(cpu="2")).record.number == 3
+    made(client, item("v1", "Service", "web", spec={"ports": [{"port": 80}]}), run="web")
+    headless = item("v1", "Service", "web", spec={"ports": [{"port": 80}], "clusterIP": "None"})
+    assert "may not change once set (what is there stays as it is; pack" in refused(client, headless, run="web")
 
 
 @pytest.mark.parametrize("force", [False, True])

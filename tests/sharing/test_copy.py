@@ -68,6 +68,9 @@ def test_an_sbom_that_is_not_the_one_that_was_signed_is_not_copied(texts: tuple[
     assert access.current(target).entries == ()
     (source.root_dir / name).write_bytes(b"{}")
     copy(source, DirectoryStore(tmp_path / "whole"), texts, how=Fetching(trusted=TRUST))
+    source.remove(entry.beside(SIGSTORE))
+    copy(source, DirectoryStore(tmp_path / "part"), texts, how=Fetching(trusted=TRUST, warn=(said := []).append))
+    assert "bert@1.0 is copied without provenance: 1.0/bert.tar.gz.sigstore.json is missing in /" in said[0]
 
 
 def test_a_second_run_changes_nothing_and_later_ones_bring_what_is_new(

@@ -75,8 +75,7 @@ def test_every_file_that_is_missing_is_found(store: DirectoryStore) -> None:
         data = store.get(key)
         (store.root_dir / key).unlink()
         kinds = {name: kind for kind, name in found(store)}
-        is_optional = key.endswith(SIGSTORE)  # a signed index vouches for what it lists
-        assert kinds.get(key) == (None if is_optional else "missing"), key
+        assert kinds.get(key) == "missing", key
         (store.root_dir / key).write_bytes(data)
     assert found(store) == []
 

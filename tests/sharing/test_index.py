@@ -34,6 +34,7 @@ INDEX = Index().add(*ENTRIES)
         ("Prose\n\n# Title\n", "Prose"),
         ("", ""),
         ("\n\n<html>\n", ""),
+        ("# BERT\n\n## Get it\n\nOr `get`.\n", "BERT"),
         ("# " + "x" * 500, "x" * 299 + "…"),
     ],
 )

@@ -59,7 +59,7 @@ def test_an_unsigned_statement_is_found_where_s3_denies_what_is_missing_to_who_m
     with pytest.raises(DeniedError):
         provenance.get(store, BERT)
     store.put(BERT.beside(PROVENANCE), MADE.to_bytes())
-    assert provenance.get(store, BERT) == MADE.to_bytes()
+    assert provenance.get(store, BERT) == (PROVENANCE, MADE.to_bytes())
 
 
 def test_is_an_in_toto_statement_in_the_words_of_slsa() -> None:
@@ -87,10 +87,10 @@ def test_is_an_in_toto_statement_in_the_words_of_slsa() -> None:
 
 
 def test_what_is_judged_and_shown_is_read_back() -> None:
-    read = verify(BERT, SIGNED, TRUST, what="x").provenance
+    read = verify(BERT, (SIGSTORE, SIGNED), TRUST, what="x").provenance
     assert read == Provenance(packyard=__version__, commit=COMMIT, sbom=Digest.of(SBOM))
     changed = Statement(BERT, INPUTS, Revision(commit=COMMIT, changed=frozenset(INPUTS))).to_bytes(KEY)
-    proof = verify(BERT, changed, TRUST, what="x")
+    proof = verify(BERT, (SIGSTORE, changed), TRUST, what="x")
     assert proof.provenance == Provenance(packyard=__version__, commit=COMMIT, dirty=True)
     assert "with changes that are not committed" in "\n".join(proof.describe())
 
@@ -150,8 +150,8 @@ ATTACKS: dict[str, tuple[bytes, str]] = {
 @pytest.mark.parametrize("attack", ATTACKS)
 def test_refuses(attack: str) -> None:
     attested, reason = ATTACKS[attack]
-    with pytest.raises(IntegrityError, match=r"\Abert\.tar\.gz\.(intoto|sigstore)\.json: ") as refused:
-        verify(BERT, attested, TRUST, what="bert.tar.gz")
+    with pytest.raises(IntegrityError, match=r"\Abert\.tar\.gz\.sigstore\.json: ") as refused:
+        verify(BERT, (SIGSTORE, attested), TRUST, what="bert.tar.gz")
     assert reason in str(refused.value)
 
 
@@ -161,7 +161,7 @@ def test_a_statement_with_any_value_is_refused_or_about_the_same_bundle() -> Non
         spoil = Grammar(seed).spoiled
         with suppress(IntegrityError):
             wrapped = spoil(MADE.payload())
-            assert verify(BERT, _wrap(wrapped), TRUST, what="x").provenance
+            assert verify(BERT, (SIGSTORE, _wrap(wrapped)), TRUST, what="x").provenance
             assert all(digest.encode() in wrapped for digest in (BERT.digest.hex, BERT.tar))
         with suppress(IntegrityError):
             assert envelope.open(spoil(SIGNED), TRUST, file="x").payload == MADE.payload()
@@ -184,7 +184,7 @@ NAMED = Trust.of(replace(KEY.public, name="release"))
 
 
 def test_without_a_trusted_key_it_says_what_it_could_not_prove() -> None:
-    assert list(verify(BERT, SIGNED, NOBODY, what="x").describe())[1:] == [
+    assert list(verify(BERT, (SIGSTORE, SIGNED), NOBODY, what="x").describe())[1:] == [
         f"not verified: it names {SHORT} as its signer, which you do not trust",
         "get the public key from its publisher, then: packyard keys trust FILE CHANNEL",
         f"built by packyard {__version__} from commit 0123456789ab (no signature proves that)",
@@ -196,7 +196,7 @@ def test_without_a_trusted_key_it_says_what_it_could_not_prove() -> None:
 
 
 def test_a_signed_index_that_lists_it_proves_it_without_signed_provenance() -> None:
-    for attested in (None, MADE.to_bytes(), MADE.to_bytes(OTHER)):
+    for attested in (None, (PROVENANCE, MADE.to_bytes()), (SIGSTORE, MADE.to_bytes(OTHER))):
         proof = verify(BERT, attested, NAMED, what="x", index=Index(signers=(KEY.public.id,)))
         assert proof.vouching
         assert list(proof.describe())[:2] == [
@@ -209,15 +209,15 @@ def test_a_signed_index_excuses_no_forged_signature() -> None:
     place = SIGNED.index(b'"sig": "') + 20
     forged = SIGNED[:place] + b"AAAAAAAAAA" + SIGNED[place + 10 :]
     with pytest.raises(IntegrityError, match=r"was changed|base64"):
-        verify(BERT, forged, TRUST, what="x", index=Index(signers=(KEY.public.id,)))
+        verify(BERT, (SIGSTORE, forged), TRUST, what="x", index=Index(signers=(KEY.public.id,)))
 
 
 def test_another_sbom_than_the_one_of_the_provenance_is_refused() -> None:
     with pytest.raises(IntegrityError, match=r"x\.spdx\.json: is not the SBOM that the provenance names"):
-        with_sbom(verify(BERT, SIGNED, TRUST, what="x"), SBOM + b" ", what="x")
+        with_sbom(verify(BERT, (SIGSTORE, SIGNED), TRUST, what="x"), SBOM + b" ", what="x")
     without = Statement(BERT, INPUTS, None).to_bytes(KEY)
     with pytest.raises(IntegrityError, match=r"expected none"):
-        with_sbom(verify(BERT, without, TRUST, what="x"), SBOM, what="x")
+        with_sbom(verify(BERT, (SIGSTORE, without), TRUST, what="x"), SBOM, what="x")
 
 
 # What cosign and its kin read, by Sigstore's own parsers; cosign itself is in `nightly/test_cosign.py`.
@@ -240,10 +240,10 @@ def test_readers_take_a_statement_of_several_subjects_and_find_the_file_by_its_n
     file, manifest = document["subject"]
     others = [{"digest": {"sha512": "0" * 128}}, {"name": "x.tar.gz", "digest": {"sha256": "0" * 64}}]
     for subjects in ([file], [manifest, file], [*others, manifest, file]):
-        assert provenance.check(json.dumps({**document, "subject": subjects}).encode(), BERT, NOBODY, what="x")[0]
+        assert verify(BERT, (SIGSTORE, _wrap({**document, "subject": subjects})), TRUST, what="x").provenance
     for subjects in ([], [manifest], [file, {**file, "digest": manifest["digest"]}]):
         with pytest.raises(IntegrityError, match=r"subject bert\.tar\.gz: must be one"):
-            provenance.check(json.dumps({**document, "subject": subjects}).encode(), BERT, NOBODY, what="x")
+            verify(BERT, (SIGSTORE, _wrap({**document, "subject": subjects})), TRUST, what="x")
 
 
 def test_publishing_again_leaves_a_signed_statement_that_verifies(tmp_path: Path) -> None:

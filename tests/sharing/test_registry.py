@@ -160,6 +160,19 @@ def test_a_list_of_referrers_keeps_those_of_others_and_those_do_not_stand_for_ou
         assert open_store(registry.address).get(f"{KEY}.spdx.json") == b"ours"
 
 
+class Dashed(dict[tuple[str, str], tuple[str, bytes]]):
+    def get(self, key: tuple[str, str], default: Any = None) -> Any:
+        return super().get((key[0], key[1].replace("sha256-", "sha256:")), default)
+
+
+def test_a_registry_that_reads_the_tag_of_a_list_as_a_digest_says_so() -> None:
+    """As GitLab's: github.com/oras-project/oras-go/issues/1396."""
+    with running(Registry(has_referrers=False, manifests=Dashed())) as registry:
+        publish(open_store(registry.address), [BERT])
+        with pytest.raises(UnavailableError, match="reads this tag as a digest; publish to a registry that lists"):
+            open_store(registry.address).put(f"{KEY}.spdx.json", b"ours")
+
+
 def test_the_verbs_publish_to_a_registry_and_get_from_it(registry: Registry, tmp_path: Path) -> None:
     source = tiny.workspace(tmp_path / "source")
     tiny.done("publish", "--workspace", source, "--version", "1.0", "--to", registry.address)

@@ -116,7 +116,7 @@ def base(folder: Path, flag: str | None, file: str | None, hint: str) -> Bundle:
 
 def within(word: str, hint: str = "name the top directory of one") -> tuple[Untarred, str]:
     """Return the package that a word names, or whose use case or folder it names, and the beginning of paths there."""
-    folder = directories.place(word)
+    folder, _ = directories.split([word], "", None)
     root = paths.root_of(folder)
     own = os.path.relpath(os.path.realpath(folder), root)
     return read(Path(paths.seen(folder, root)), hint), "" if own == os.curdir else f"{own}/"
@@ -149,8 +149,11 @@ def read(folder: Path, hint: str = "name the top directory of one") -> Untarred:
     return Untarred(folder=folder, data=data, described=described, receipt=receipt.read(folder))
 
 
-def packages(word: str, channel: str | None) -> tuple[Packages, str]:
-    """Return the packages that a word names, a folder, a file, or NAME@VERSION[/USECASE], and the path of USECASE."""
+def packages(word: str, flag: str | None, other: str) -> tuple[Packages, str]:
+    """Return the packages that a word names, a folder, a file, or NAME@VERSION[/USECASE], and the path of USECASE.
+
+    A version is looked for where the package in the ``other`` folder is from.
+    """
     is_reference = "@" in word.partition("/")[0] and not os.path.lexists(word)
     if not is_reference and (place := directories.find([word])):
         return _folder(place[0]), ""
@@ -160,7 +163,9 @@ def packages(word: str, channel: str | None) -> tuple[Packages, str]:
         raise directories.refusal(word)
     else:
         package, use_case = reference.split(word)
-        bundle = bundles.offer(package, preferences.source(channel)).bundle
+        received = receipt.read(Path(other)) if flag is None else None
+        source = channel(Path(other), received, flag) if received else preferences.source(flag)
+        bundle = bundles.offer(package, source).bundle
         use_case = use_case and addresses.only(bundle.manifest.deployed(), use_case, str(package))
     return {bundle.name: bundle.files}, use_case
 

@@ -86,11 +86,6 @@ def find(words: Sequence[str], names: Names | None = None) -> tuple[Path, list[s
     return None
 
 
-def place(word: str) -> Path:
-    """Return the folder or the use case that a word names."""
-    return split([word], "", None)[0]
-
-
 def refusal(word: str, what: str = "", names: Names | None = None) -> InputError:
     """Return the error for a word that names no folder, and nothing else that is known here."""
     if "://" in word:
@@ -132,7 +127,7 @@ def meant(word: str) -> str:
 
     name, slash, rest = word.partition("/")
     for folder in usecases.packages(_HERE):
-        if Path(folder).name == name:
+        if Path(folder).name == name != folder:
             return f"did you mean {f'{folder}{slash}{rest}'!r}?"
         with suppress(PackyardError):
             known = [os.path.relpath(path, folder) for path in usecases.below(Path(folder))]

@@ -35,7 +35,7 @@ _UPGRADE = "packyard upgrade DIR moves a package to another version"
 _INSTEAD: Mapping[str, Mapping[str, str]] = {
     **{flag: {"": "kubectl apply -n NAMESPACE takes it"} for flag in ("-n", "--namespace")},
     **{flag: {"--conflicts": "type --conflicts theirs", "--lock": _UPGRADE} for flag in ("--force", "--overwrite")},
-    "--all": {"--built-in": "type --to NEW, a folder for all"},
+    "-R": {"--off": "a values file has options: [NAME], and packyard set DIR -R -f FILE enables them below DIR"},
     "--create-namespace": {"--namespace": "kubectl create namespace NAMESPACE makes one"},
     "--json": {"--output": "type -o json"},
     "--undo": {"--reason": "a yank stays, for those who read it acted on it: publish the next version instead"},
@@ -62,7 +62,9 @@ def unknown(flag: str, flags: Collection[str], usage: str, *, of_values: str = "
         is_long = "NAME=VALUE" in usage and flag.startswith("--") and flag not in _INSTEAD
         known = [name for name in flags if name.startswith("--") and name not in _EVERYWHERE]
         listed = f"it takes {', '.join(known)}" if 0 < len(known) <= _FEW else ""
-        listed = f"type an option without dashes, {flag.strip('-')}" if "OPTION" in usage else listed
+        listed = (
+            f"type an option without dashes, {flag.strip('-')}" if "OPTION" in usage and flag[:2] == "--" else listed
+        )
         hint = "; ".join(filter(None, (f"to set a value, type {name}=VALUE" if is_long else listed, of_values)))
     return f"unknown flag {flag!r}" + (f" ({hint})" if hint else "")
 

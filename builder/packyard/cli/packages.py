@@ -20,11 +20,11 @@ from pathlib import Path
 
 from packyard.cli import bundles, declare, output, preferences
 from packyard.cli import directory as directories
-from packyard.core.bundle import address, lock
+from packyard.core.bundle import address, delivery, lock
 from packyard.core.bundle.reference import Reference, is_name, split
 from packyard.core.errors import InputError, PackyardError, Problem, UsageError
 from packyard.core.files.tree import Tree
-from packyard.using.options import option_setters, usecases
+from packyard.using.options import earlier, option_setters, usecases
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -69,11 +69,11 @@ def opened(arguments: declare.Arguments, verb: str, *, all_by: str = "") -> Iter
     is_asked = _is_asked(arguments, verb)
     place = None if is_asked else directories.find(arguments.words)
     directory, words = place or (Path(), arguments.words[1:])
-    typed = directories.values(words, verb)
+    typed, packages = directories.values(words, verb), delivery.Packages()
     with ExitStack() as stack:
         if place:
             directory = directory if all_by else usecases.chosen(directory, verb, words)
-            name, names = address.of(directory), []
+            name, names = address.of(directory, packages), []
         else:
             reference, wanted = _named(arguments.words[0], is_asked=is_asked)
             directory = top = stack.enter_context(_fetched(reference, arguments))
@@ -96,6 +96,7 @@ def opened(arguments: declare.Arguments, verb: str, *, all_by: str = "") -> Iter
         output.note(*tree.warnings())
         try:
             directories.tell_replaced(tree, use_case.values, options)
+            output.warning(*(earlier.differing(tree, use_case.values, packages) if place else ()))
             yield use_case
         except PackyardError as error:
             placed = error.mapped(partial(option_setters.elsewhere, tree)).mapped(directories.placed)
@@ -130,8 +131,8 @@ def _fetched(reference: Reference, arguments: declare.Arguments) -> Iterator[Pat
     try:
         bundle = bundles.offer(reference, source, pin=pin, tell=output.note).bundle
     except InputError as error:
-        here = f"{reference.name} is not a directory here"
-        raise error.mapped(lambda problem: problem._replace(message=f"{problem.message}, and {here}")) from error
+        here = "" if Path(reference.name).is_dir() else f", and {reference.name} is not a directory here"
+        raise error.mapped(lambda problem: problem._replace(message=f"{problem.message}{here}")) from error
     with tempfile.TemporaryDirectory(prefix="packyard-") as folder:
         yield bundle.unpack(Path(os.path.realpath(folder)))
 

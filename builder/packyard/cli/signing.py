@@ -50,9 +50,10 @@ def key(name: str | None = None) -> Signing | None:
 def publisher(address: str, name: str | None, *, is_trial: bool = False) -> Publisher:
     """Return who writes into a channel, with which key, whom the user trusts there, and what he remembers of it.
 
-    Who only looks what would be done, ``is_trial``, needs no key.
+    Who only looks what would be done, ``is_trial``, needs no key but one of the user's own, which is named.
     """
-    chosen, memory = None if is_trial else key(name), preferences.memory(address)
+    is_elsewhere = KEY in os.environ or signers.is_uri(name or "")
+    chosen, memory = None if is_trial and is_elsewhere else key(name), preferences.memory(address)
     return Publisher(key=chosen, trusted=preferences.trust(address), memory=memory, tell=output.note)
 
 

@@ -104,7 +104,8 @@ def _needs(bundle: Bundle) -> tuple[str, ...]:
 def _description(bundle: Bundle) -> str:
     """Return the title of a bundle's README and the first sentences below it, as one line of limited length."""
     readme = next((member.data for member in bundle.members if member.path == _README), b"")
-    paragraphs = [part.strip() for part in readme.decode("utf-8", "replace").replace("\r\n", "\n").split("\n\n")]
+    top = readme.decode("utf-8", "replace").replace("\r\n", "\n").partition("\n## ")[0]
+    paragraphs = [part.strip() for part in top.split("\n\n")]
     title = paragraphs[0].removeprefix("# ") if paragraphs[0].startswith("# ") else ""
     prose = next((part for part in paragraphs if part and part[0].isalnum()), "")
     text = " ".join(": ".join(filter(None, (title, prose))).split())

@@ -101,6 +101,7 @@ def test_each_name_of_a_use_case_that_is_suggested_means_that_one_alone() -> Non
         assert [address.fits(known, name) for name in address.shortened(known).values()] == [[path] for path in known]
     known = ["use-cases/serve/nfs", "use-cases/serve/pvc"]  # where the next version may have use-cases/train/pvc
     assert [*address.shortened(known).values()] == ["serve/nfs", "serve/pvc"]
+    assert [*address.shortened(known[:1]).values()] == ["serve"]
 
 
 def test_says_how_a_bundle_is_named_whose_address_was_typed() -> None:

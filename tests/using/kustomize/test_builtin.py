@@ -183,21 +183,6 @@ def test_puts_a_namespace_on_namespaced_kinds_alone(judge: Judge, table: str, na
     judge.agrees({"kustomization.yaml": RESOURCES + namespace, "a.yaml": _objects(table)})
 
 
-def test_webhooks_come_last_as_kustomize_puts_them(judge: Judge) -> None:
-    table = "admissionregistration.k8s.io/v1 {}WebhookConfiguration".format
-    others = "cert-manager.io/v1 Issuer · v1 Service · example.org/v1 Zebra"
-    judge.agrees(
-        {"kustomization.yaml": RESOURCES, "a.yaml": _objects(f"{table('Validating')} · {table('Mutating')} · {others}")}
-    )
-
-
-def test_a_patch_fills_what_is_null_as_kustomize_does(judge: Judge) -> None:
-    patch = "- patch: |-\n    apiVersion: v1\n    kind: X\n    metadata: {name: x}\n    spec: {a: {b: c}, l: [1]}\n"
-    judge.agrees(
-        {"kustomization.yaml": f"{RESOURCES}patches:\n{patch}", "a.yaml": f"{HEAD}spec: {{a: null, l: null}}\n"}
-    )
-
-
 SUBJECTS = """\
 {kind: ServiceAccount, name: sa} · {kind: ServiceAccount, name: sa, namespace: default} · {kind: User, name: sa}
 {kind: ServiceAccount, name: sa, namespace: o} · {kind: ServiceAccount, name: sa, namespace: other}

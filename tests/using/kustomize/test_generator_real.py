@@ -6,7 +6,6 @@ from pathlib import Path
 import pytest
 
 import reading
-from packyard.core.errors import InputError
 from packyard.core.files.tree import Tree
 from packyard.core.yaml import layout
 from packyard.core.yaml.sources import Sources
@@ -40,43 +39,6 @@ def test_files_of_variables_are_read_as_kustomize_reads_them(kustomize5: Kustomi
     (tmp_path / "a.env").write_bytes(b'\xef\xbb\xbfA=1\r\n# no\n\n  B= two # three \nC="x"\nD=\nE=f=g\n')
     (tmp_path / "kustomization.yaml").write_text(HEADER + "configMapGenerator: [{name: scripts, envs: [a.env]}]\n")
     assert reading.sorted_objects(builtin.build(Tree(tmp_path)).decode()) == reading.built(kustomize5, tmp_path)
-
-
-@pytest.mark.parametrize(
-    ("files", "flag", "message"),
-    [
-        ("other.sh", "true", "files: no file 'other.sh'"),
-        ("", "true", "files: is missing"),
-    ],
-)
-def test_what_kustomize_would_not_find_is_refused(files: str, flag: str, message: str, tmp_path: Path) -> None:
-    (tmp_path / "run.sh").write_text("true\n")
-    (tmp_path / "kustomization.yaml").write_text(HEADER + ENTRY.format(files=files, flag=flag))
-    with pytest.raises(InputError, match=message):
-        parts.read(Sources(tmp_path), "", "Kustomization")
-
-
-@pytest.mark.parametrize(
-    ("literals", "message"),
-    [
-        ("LEVEL", "'LEVEL' is not NAME=VALUE"),
-        ("=info", "the key '' must have letters"),
-        ("A=1, A=2", "the key 'A' is there twice"),
-    ],
-)
-def test_literals_that_kustomize_refuses_are_refused(literals: str, message: str, tmp_path: Path) -> None:
-    entry = f"configMapGenerator: [{{name: a, literals: [{literals}]}}]\n"
-    (tmp_path / "kustomization.yaml").write_text(HEADER + entry)
-    with pytest.raises(InputError, match=f"configMapGenerator.literals: {message}"):
-        parts.read(Sources(tmp_path), "", "Kustomization")
-
-
-def test_a_setter_in_what_use_cases_share_is_refused(tmp_path: Path) -> None:
-    (tmp_path / "run.sh").write_text("true\n")
-    entry = 'configMapGenerator:\n- name: scripts # {"$openapi":"NAME"}\n  files: [run.sh]\n'
-    (tmp_path / "kustomization.yaml").write_text(HEADER + entry)
-    with pytest.raises(InputError, match="has a setter, and use cases share what has a hash: patch it in them"):
-        parts.read(Sources(tmp_path), "", "Kustomization")
 
 
 REFERENCES = """nameReference:

@@ -132,14 +132,6 @@ def test_what_a_merge_says_of_a_list_goes_in_front_in_its_own_order(kustomize5: 
     assert [line.split()[-1] for line in made.splitlines() if "- name: " in line][1:6] == ["D", "NEW", "B", "A", "C"]
 
 
-def test_a_merge_with_a_target_is_for_every_object_that_it_selects(kustomize5: Kustomize, tmp_path: Path) -> None:
-    judge(
-        kustomize5,
-        tmp_path,
-        inline("apiVersion: v1\nkind: Any\nmetadata:\n  name: any\n  labels:\n    x: z\n", "target: {name: web}"),
-    )
-
-
 def test_comments_travel_and_are_replaced_as_the_design_says(kustomize5: Kustomize, tmp_path: Path) -> None:
     text = """\
 # Why this operation: for authors only.
@@ -169,7 +161,7 @@ def test_comments_travel_and_are_replaced_as_the_design_says(kustomize5: Kustomi
 @pytest.mark.parametrize(
     ("entry", "message"),
     [
-        (inline("- op: replace\n  path: /spec/nothing\n  value: 1", DEPLOYMENT), "path /spec/nothing does not exist"),
+        (inline("- op: replace\n  path: /spec/nothing\n  value: 1", DEPLOYMENT), "does not exist .op: add makes it"),
         (inline("- op: add\n  path: /spec/a/b\n  value: 1", DEPLOYMENT), "no list or mapping at /spec/a"),
         (inline("- op: add\n  path: /spec/template/spec/volumes/9\n  value: 1", DEPLOYMENT), "the list has 1 items"),
         (inline("- op: remove\n  path: /spec/nothing", DEPLOYMENT), "does not exist"),

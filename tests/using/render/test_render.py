@@ -7,7 +7,7 @@ import pytest
 import tiny
 from packyard.core.errors import InputError
 from packyard.core.files.tree import Tree
-from packyard.using.render.every import render_all
+from packyard.using.render.every import find, render_all
 from packyard.using.render.render import render
 from real import Kustomize
 from using.kustomize.both import roots
@@ -57,6 +57,12 @@ def test_names_the_directory_whose_setter_it_is_where_others_build_on_it(use_cas
     (server, path, _) = caught.value.problems
     assert server.hint == f"packyard set {use_case} NFS_SERVER=10.0.0.5"
     assert path.hint == f"packyard set {use_case} NFS_PATH=VALUE"
+
+
+def test_a_program_is_told_from_a_use_case_by_its_kind_and_not_by_other_words(tmp_path: Path) -> None:
+    for name, text in (("p", 'kind:  "Component"\n'), ("case", "kind: Kustomization  # no kind: Component\n")):
+        tiny.write(tmp_path / "programs" / name / "kustomization.yaml", f"{text}namespace: ml\n")
+    assert find(tmp_path) == ["programs/case"]
 
 
 def test_does_not_fall_back_where_a_program_fails(use_case: Path, tmp_path: Path) -> None:

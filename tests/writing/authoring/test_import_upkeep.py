@@ -163,3 +163,23 @@ def test_a_use_case_that_kustomize_does_not_build_is_left_out_and_listed(here: P
     assert said["useCases"] == ["dev", "prod"]
     (case,) = cases(said, "use cases that kustomize does not build")
     assert case.startswith("old: ")
+
+
+def test_images_that_base_and_overlay_rename_are_values_and_labels_stay(
+    here: Path, tmp_path: Path, kustomize5: Kustomize
+) -> None:
+    own = '    io.k8s.cli.setters.image: {x-k8s-cli: {setter: {name: image, value: "hub.example/web:1.25"}}}\n'
+    tree = {"Krmfile": KRMFILE.partition("    io.k8s.cli.substitutions")[0] + own, "base/deployment.yaml": DEPLOYMENT}
+    tree["base/kustomization.yaml"] = """resources: [deployment.yaml]
+labels: [{pairs: {team: ml}, includeSelectors: false}]
+images: [{name: hub.example/web, newName: own.example/web}, {name: gone, newTag: "1"}]
+"""
+    images = '[{name: own.example/web, newTag: "1.26"}]'
+    tree["overlays/dev/kustomization.yaml"] = f"resources: [../../base]\nimages: {images}\n"
+    said = run(here, write(tmp_path / "web", tree))
+    assert use_cases(here)["dev"]["setters"] == {"image": "own.example/web:1.26"}
+    beyond = [case.rpartition("images: ")[2].partition(" (")[0] for case in cases(said, "fields that no part has")]
+    bound = [f"{name}.example/web, which a setter sets" for name in ("hub", "own")]
+    assert beyond == [bound[0], "gone, which no container has", bound[1]]
+    objects = built(here, tmp_path / "out", kustomize5)["dev"]
+    assert objects == reading.built(kustomize5, tmp_path / "web/overlays/dev")

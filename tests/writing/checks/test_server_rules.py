@@ -11,7 +11,7 @@ from packyard.core.kubernetes import schemas
 from writing.checks.linting import lint, package
 
 _RULES = ("server-refuses", "wrong-value", "no-quantity", "request-above-limit")
-_RULES += ("missing-field", "unknown-field", "wrong-type")
+_RULES += ("missing-field", "unknown-field", "wrong-type", "incomplete-claim")
 OBJECTS = yaml.load(Path(__file__).with_name("server_rules.yaml").read_text(), yaml.CSafeLoader)
 BEGINNINGS: dict[str, str] = OBJECTS["beginnings"]
 CASES = [(name, *pair) for name, pairs in OBJECTS["ends"].items() for pair in pairs]

@@ -66,6 +66,15 @@ def test_a_required_setter_without_an_example_is_named_once_at_its_authors_line(
     assert "tests/p.yaml:1 one  passed" in packyard("test", "p", cwd=workspace, PATH="").stdout
 
 
+def test_a_use_case_that_does_not_render_is_refused_once_at_its_authors_line(workspace: Path) -> None:
+    tiny.write(workspace / "packages/p/tests/p.yaml", "tests: [{it: is, expect: [{kind: ConfigMap, exists: true}]}]\n")
+    tiny.replace(workspace / "bases/one/cm.yaml", '""', "[{b: 1}]")
+    done = packyard("test", "p", cwd=workspace, PATH="")
+    assert done.stderr.count("SIZE would set no field") == 1
+    assert "p render one: bases/one/cm.yaml:" in done.stderr
+    assert "tests/p.yaml:1 one  skipped" in done.stdout
+
+
 def test_an_option_that_does_not_fit_is_named_with_the_reason(workspace: Path) -> None:
     tiny.write(workspace / "overlays/options/big/kustomization.yaml", IDLE)
     tiny.write(workspace / "overlays/options/pod/pods.yaml", PODS)

@@ -132,6 +132,7 @@ def test_an_order_that_cannot_be_kept_is_refused_once(tree: Path, change: str, e
         ("useCases: -> model: {}\nuseCases:", "6:1: key 'model' occurs twice in one mapping (keep one of them)"),
         ("one process in each worker -> ''", "5:16: moved.SLOTS: is empty"),
         ("mode: training -> modes: training", "3:87: model.modes: is not a known key (did you mean 'mode'?)"),
+        ("mode: training -> mode: ~", "3:93: model.mode: is empty"),
         ("useCases: -> useCase:", "6:1: useCase: is not a known key (did you mean 'useCases'?)"),
         (
             "useCases: -> rules: [{rule: A > 1, message: more}]\nuseCases:",

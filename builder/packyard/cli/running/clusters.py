@@ -19,7 +19,6 @@ from packyard.running.runs import run as runs
 from packyard.running.runs.kubectl import Kubectl
 from packyard.running.runs.rendering import Rendered
 from packyard.running.runs.workloads import PodStatus
-from packyard.using.options import earlier
 from packyard.using.setters.packages import own_setters
 
 T = TypeVar("T")
@@ -62,7 +61,6 @@ def find_for(arguments: declare.Arguments, verb: str, *, is_named: bool = False)
     typed = [f"--{name}={value}" for name in _FLAGS if (value := getattr(arguments, name))]
     with packages.opened(arguments, verb) as use_case:
         name = _new_name(use_case) if is_named else {}
-        output.warning(*earlier.differing(use_case.tree, use_case.values))
         rendered = Rendered.of(
             use_case.tree,
             {**use_case.values, **name},

@@ -64,8 +64,7 @@ def _ask(client: Kubectl, chosen: Mapping[str, Sequence[RunRecord]], removal: Re
     """Ask before runs are deleted that were not named, or were deployed by somebody else."""
     if is_named and {listed[-1].who for listed in chosen.values()} == {client.who()}:
         return
-    for name, listed in chosen.items():
-        output.note(f"{name}: deployed by {listed[-1].who or 'somebody'} at {listed[-1].when}")
+    output.note(*(f"{name}: deployed by {it[-1].who or 'somebody'} at {it[-1].when}" for name, it in chosen.items()))
     what = f"{output.counted(len(chosen), 'run')} with {output.counted(len(removal.objects), 'object')}"
     if not output.agreed(f"delete {what} in namespace {client.namespace}?"):
         raise UnavailableError(Problem("nothing is deleted", hint="--yes deletes without asking"))

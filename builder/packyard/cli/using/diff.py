@@ -61,10 +61,10 @@ def run(arguments: declare.Arguments) -> int:
 
 def _between(arguments: declare.Arguments) -> list[_Listed]:
     """Return what differs between two packages, or all of two builds, or a use case of two versions."""
-    before, old = copies.packages(arguments.old, arguments.channel)
+    before, old = copies.packages(arguments.old, arguments.channel, arguments.new)
     is_version = reference.is_version(arguments.new) and not os.path.lexists(arguments.new)
     word = f"{next(iter(before))}@{arguments.new}" if is_version else arguments.new
-    after, new = copies.packages(word, arguments.channel)
+    after, new = copies.packages(word, arguments.channel, arguments.old)
     use_cases = {old, new} - {""}
     if len(before) == len(after) == 1:  # whatever they are called
         before = dict(zip(after, before.values(), strict=True))
@@ -94,12 +94,12 @@ def _show(listed: Sequence[_Listed], top: Path | None) -> None:
     for place, changes in by_place.items():
         places.setdefault((*(summary_of if is_short else _sentences)(changes),), []).append(place)
     for sentences, alike in places.items():
-        output.line(*(address.shown(Path(place)) if is_short else place for place in alike))
+        names = {place: address.shown(Path(place)) if is_short else place for place in alike}
+        output.line(*(place if name in by_place else name for place, name in names.items()))
         for sentence in sentences:
             output.line(*output.filled(sentence, "  ", "    "))
     if top:
-        folders = [place for place in by_place if Path(place, KRMFILE).is_file()]
-        tell_edited((read_package(Tree(Path(place)), "") for place in folders), Path(*folders[:1]))
+        tell_edited(read_package(Tree(Path(place)), "") for place in by_place if Path(place, KRMFILE).is_file())
     if is_short:
         output.note("add -v for each difference, or name a use case")
 

@@ -35,7 +35,6 @@ ROWS = Rows(
     "package",
     "name, version, directory, digest, tar, channel, why, yanked, signers, listedBy, indexSeen",
 )
-_EXISTS = "packyard upgrade {} moves a package to another version, and keeps what you set; --to FOLDER makes a copy"
 
 
 def add_arguments(parser: declare.Parser) -> None:
@@ -59,10 +58,6 @@ def run(arguments: declare.Arguments) -> None:
         raise InputError(Problem(problem, file="here" if arguments.to == "." else arguments.to, hint=hint))
     rows, (package, wanted) = [], split(arguments.words[0]) if arguments.words else (None, "")
     for reference, source, pin in _asked(arguments, package):
-        if os.path.lexists(place := Path(arguments.to) / reference.name):  # before anything is fetched
-            typed = " ".join(map(quote, filter(None, (str(place), reference.version or reference.choice))))
-            hint = _EXISTS.format(typed) if (place / paths.MANIFEST).exists() else "name another folder: --to DIR"
-            raise ConflictError(Problem("exists already", file=str(place), hint=hint))
         fetched = bundles.offer(reference, source, pin=pin, tell=output.note)
         entry, proof = fetched.entry, fetched.proof
         if entry.kind == LIBRARY:
@@ -99,12 +94,21 @@ def _tell_next(described: Manifest, folder: Path, wanted: str) -> None:
 
 
 def _unpacked(bundle: Bundle, source: Setting, into: Path, file: str | None) -> Path:
-    """Unpack a bundle, pin it in a lock file if one is named, and return the new directory."""
+    """Unpack a bundle unless it is there, pin it in a lock file if one is named, and return its directory."""
     pinned = Pin(version=bundle.version, channel=source.whole, tar=bundle.tar, digest=bundle.digest)
     lock = _lock(file, bundle.name, pinned) if file else Lock()
-    regular.make_folder(into)
-    folder = bundle.unpack(into, copies.receipt_of(source, bundle))
-    state.log().forget(os.path.realpath(folder))
+    folder = into / bundle.name
+    described = regular.read(own) if regular.is_file(own := folder / paths.MANIFEST) else b""
+    if described == bundle.manifest.to_bytes():
+        output.note(f"{folder}: is {bundle.name}@{bundle.version} already, and stays as it is")
+    elif described:
+        typed = f"packyard upgrade {quote(str(folder))} {bundle.version}"
+        hint = f"{typed} moves it to that version, and keeps what you set; --to FOLDER makes a copy"
+        raise ConflictError(Problem("exists already", file=str(folder), hint=hint))
+    else:
+        regular.make_folder(into)
+        bundle.unpack(into, copies.receipt_of(source, bundle))
+        state.log().forget(os.path.realpath(folder))
     if file:
         locks.write(Path(file), replace(lock, packages={**lock.packages, bundle.name: pinned}))
     output.detail(f"{bundle.name}.tar.gz {bundle.digest}, tar {bundle.tar}")

@@ -58,7 +58,7 @@ def run(arguments: declare.Arguments) -> None:
     if ROWS.show(listings, arguments.output):
         cases = [listing for listing in listings if not listing.is_option]
         if len(cases) > 1:
-            _show_all(arguments, cases)
+            _show_all(tree, arguments, cases)
         else:
             _show_one(tree, arguments, listings)
 
@@ -111,14 +111,14 @@ def _values(listings: Sequence[Listing]) -> dict[str, str | Sequence[str]]:
     return {name: (setter.is_list and setter.texts) or setter.shown for name, setter in sorted(by_name.items())}
 
 
-def _show_all(arguments: declare.Arguments, cases: Sequence[Listing]) -> None:
+def _show_all(tree: Tree, arguments: declare.Arguments, cases: Sequence[Listing]) -> None:
     """Print a line for each use case."""
     names = address.shortened([listing.heading for listing in cases]).values()
     chosen = [[row.setter.name for row in case.setters if arguments.set or row.setter.must_be_set] for case in cases]
     column = "SET" if arguments.set else "TO BE SET"
     output.table(("USE CASE", column), [(name, ", ".join(these)) for name, these in zip(names, chosen, strict=True)])
     first = next((case for case, these in zip(cases, chosen, strict=True) if these), cases[0])
-    output.note(f"packyard setters {address.typed(first.directory)} lists those of one")
+    output.note(f"packyard setters {usecases.typed(first.directory, tree.root_dir)} lists those of one")
 
 
 def _show_one(tree: Tree, arguments: declare.Arguments, listings: Sequence[Listing]) -> None:
@@ -136,7 +136,7 @@ def _show_one(tree: Tree, arguments: declare.Arguments, listings: Sequence[Listi
         if missing := [row.setter.name for row in rows if row.setter.must_be_set]:
             words = " ".join([address.typed(listing.directory), *(f"{name}=…" for name in missing)])
             output.note(f"{len(missing)} to be set: packyard set {words}")
-    tell_edited((listing.files for listing in listings), listings[0].directory)
+    tell_edited(listing.files for listing in listings)
     if not is_part:
         output.note(*earlier.differing(tree.at(listings[0].directory), {}))
     directory.tell_replaced(tree.at(listings[0].directory), [row.setter.name for row in listings[0].setters])
@@ -144,10 +144,12 @@ def _show_one(tree: Tree, arguments: declare.Arguments, listings: Sequence[Listi
         output.note("every required value is set" if arguments.unset else "no parameter to list")
 
 
-def tell_edited(packages: Iterable[PackageFiles], directory: Path) -> None:
-    """Name the fields that were edited by hand, which no set did."""
-    if places := [f"{field.file}:{field.line} {field.path}" for files in packages for field in list_edited(files)]:
-        shows = "" if output.verbose else f"; packyard diff {address.typed(directory)} -v shows what differs"
+def tell_edited(packages: Iterable[PackageFiles]) -> None:
+    """Name the fields that were edited by hand, which no set did, and the folder to compare, which holds them all."""
+    if edited := [(files.where, field) for files in packages for field in list_edited(files)]:
+        places = [f"{field.file}:{field.line} {field.path}" for _, field in edited]
+        directory = address.typed(posixpath.commonpath([folder for folder, _ in edited]))
+        shows = "" if output.verbose else f"; packyard diff {directory} -v shows what differs"
         output.note(f"edited by hand, not by set: {usecases.listed(places)}{shows}")
 
 

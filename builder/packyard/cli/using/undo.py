@@ -10,7 +10,9 @@ is finished first.
 
 import os
 import time
+from collections.abc import Sequence
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 from shlex import quote
 
@@ -20,12 +22,13 @@ from packyard.cli.rows import Rows
 from packyard.core.bundle import address, manifest
 from packyard.core.errors import ConflictError, InputError, PackyardError, Problem, UsageError
 from packyard.core.files import home, undo
-from packyard.core.files.steps import Step
+from packyard.core.files.steps import DONE, Step, StepLog
 from packyard.core.files.tree import Tree
 from packyard.using.options import options
 from packyard.using.options.folder import has_options
 from packyard.using.upgrade import onefile
 
+Data = bytes | None
 ROWS = Rows("change", "title, files (file, change)")
 LIST = Rows("change", "step, title, time, files, place", when="--list", columns="TIME, IN=place, FILES, CHANGE=title")
 
@@ -33,7 +36,7 @@ LIST = Rows("change", "step, title, time, files, place", when="--list", columns=
 def add_arguments(parser: declare.Parser) -> None:
     """Declare the verb's arguments."""
     directories.add_arguments(parser)
-    parser.switch("--yes", "undo without asking an older change, or one of several packages")
+    parser.switch("--yes", "undo without asking what is older, of one of several packages, or beyond DIR")
     parser.switch("--list", "list the changes that can be undone, the newest first")
     parser.switch("--redo", "do again what was undone last")
 
@@ -50,7 +53,7 @@ def run(arguments: declare.Arguments) -> None:
     log, tree = state.log(), Tree(directory)
     with tree.locked(log, below=False):  # finishes an interrupted change first
         pass
-    history = undo.History(log, tree, _places(tree), _merged)
+    history = undo.History(log, tree, places := _places(tree), partial(_merged, log, places))
     shown = history.shown()
     step = history.undone() if arguments.redo else next(shown, None) or history.hindered()
     if step is None:
@@ -67,6 +70,8 @@ def run(arguments: declare.Arguments) -> None:
         _ask(f"{hidden}; the one before it is {step.title}", directory)
     elif is_asked and {past.root for past in shown} - {step.root}:
         _ask(f"of several packages here {os.path.relpath(step.root)} was changed last, by {step.title}", directory)
+    elif is_asked and len(step.inside(*history.directories)) < len(step.sizes):
+        _ask(f"the last change, {step.title}, is one of other files, too, of {address.shown(_place(step))}", directory)
     files = history.take_back(step)
     changes = {os.path.relpath(step.path(name)): _change(step, name, data) for name, data in sorted(files.items())}
     if ROWS.show([(step.title, [*changes.items()])], arguments.output):
@@ -78,15 +83,16 @@ def run(arguments: declare.Arguments) -> None:
 def _ask(change: str, directory: Path) -> None:
     """Ask before a change is undone that is older than one which the files do not show any more."""
     if not output.agreed(f"{change}; undo that?"):
-        hint = f"packyard undo {quote(str(directory))} --yes undoes it"
-        raise InputError(Problem(change, file=str(directory), hint=hint))
+        hint = f"packyard undo {address.typed(directory)} --yes undoes it"
+        raise InputError(Problem(change, file=address.of(directory), hint=hint))
 
 
 def _list(directory: Path, form: str) -> None:
     if why := home.lack((log := state.log()).folder):
         output.note(f"{directory}: nothing to undo, as no history is kept: {why}")
         return
-    history = undo.History(log, tree := Tree(directory), _places(tree), _merged)
+    places = _places(tree := Tree(directory))
+    history = undo.History(log, tree, places, partial(_merged, log, places))
     steps = list(history.shown())
     times = [time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(step.file.stat().st_mtime)) for step in steps]
     rows = [(at + 1, step.title, times[at], len(step.sizes), address.of(_place(step))) for at, step in enumerate(steps)]
@@ -102,12 +108,16 @@ def _place(step: Step) -> Path:
     return Path(os.path.relpath(os.path.commonpath([Path(step.path(name)).parent for name in step.sizes])))
 
 
-def _merged(path: str, then: bytes | None, now: bytes | None, back: bytes | None) -> bytes | None:
-    """Merge a file that was edited by hand since a step, as `upgrade` does."""
+def _merged(log: StepLog, places: Sequence[Path], path: str, then: Data, now: Data, back: Data) -> Data:
+    """Merge a file that was edited by hand since a step, as `upgrade` does; a newer step elsewhere is named."""
     data, conflicts = onefile.merge(path, then, now, back, "", "this step")
     if conflicts:
-        hint = "save the file elsewhere, or revert the edit of these lines"
+        hint = "revert the edit of these lines first"
         problem = "was changed since in the same lines, or is another package's now; nothing was taken back"
+        newer = next((step for step in log.steps(DONE) if path in map(step.path, step.sizes)), None)
+        if newer and not newer.inside(*places):
+            hint = f"packyard undo {address.typed(_place(newer))} undoes that first"
+            problem = f"was changed since by {newer.title}; nothing was undone"
         raise ConflictError(Problem(problem, file=os.path.relpath(path), line=conflicts[0].line, hint=hint))
     return data
 

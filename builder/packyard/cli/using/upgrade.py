@@ -21,6 +21,7 @@ from packyard.cli import bundles, copies, declare, output, preferences, state, u
 from packyard.cli import directory as directories
 from packyard.cli.rows import Rows
 from packyard.core.bundle import address, manifest, receipt
+from packyard.core.bundle import lock as locks
 from packyard.core.bundle.bundle import Bundle
 from packyard.core.bundle.reference import LATEST, Reference, order
 from packyard.core.errors import InputError, Problem, on_one_line
@@ -55,10 +56,12 @@ def run(arguments: declare.Arguments) -> int:
         name, _, version = arguments.folder.rpartition("@")
         is_version = version.endswith(".tar.gz") or version.startswith((*"0123456789v^~", LATEST, "sha256:"))
         folder, version = (Path(name), version) if name or is_version else (folder, "")
-    folder = directories.place(str(folder))
+    folder, _ = directories.split([str(folder)], "", None)
     copies.check_top(folder)
     hint = "name the top directory of one, or the bundle that it came from: --base FILE"
     base = copies.base(folder, arguments.channel, arguments.base, hint)
+    beside = Path(os.path.normpath(folder / os.pardir / locks.FILE))
+    pin = locks.read(beside).packages.get(base.name) if beside.is_file() else None
     fetched, received = _theirs(folder, base, version, arguments.channel)
     theirs = fetched.bundle
     if arguments.dry_run:
@@ -76,6 +79,10 @@ def run(arguments: declare.Arguments) -> int:
         output.line(*(f"{change:<8} {folder / path}" for path, change in outcome.changes.items()))
     if conflicts:
         raise undecided(conflicts)
+    if pin and pin.version != theirs.version and not arguments.dry_run:
+        flags = f"{preferences.flag_for(pin.channel)} --to {quote(str(beside.parent))} --lock {quote(str(beside))}"
+        then = f"packyard get {base.name}@{theirs.version}{flags} pins {theirs.version}"
+        output.note(f"{beside} pins {base.name}@{pin.version} as before; {then}")
     return _tell_undecided(folder, outcome)
 
 

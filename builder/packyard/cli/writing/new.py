@@ -141,8 +141,7 @@ def _asked_name(workspace: Workspace) -> str:
 def _asked(prompt: str, kind: str, parts: Sequence[Offered], default: str = "") -> str:
     """Ask for a part until there is one, by its number or its name; an empty answer is the default."""
     choices = {str(number): part for number, part in enumerate(new.choices(kind, parts), 1)}
-    for number, part in choices.items():
-        output.note(f"  {number:>2}  {part.name}: {first_sentence(part.description)}")
+    output.note(*(f"  {it:>2}  {part.name}: {first_sentence(part.description)}" for it, part in choices.items()))
     while True:
         answer = output.ask(f"{prompt}{f' [{default}]' if default else ''}: ") or default
         name = choices[answer].name if answer in choices else answer

@@ -42,8 +42,6 @@ def only(known: Sequence[str], wanted: str, package: str) -> str:
 
 def shortened(known: Sequence[str]) -> dict[str, str]:
     """Return the shortest name of each use case of a package by its path: without folders that tell them not apart."""
-    if len(known) == 1:
-        return {known[0]: posixpath.basename(known[0].removesuffix("/none"))}
     return {path: _shortest(path, known) for path in known}
 
 

@@ -62,10 +62,10 @@ class Step(NamedTuple):
 
             return {path: (data(old), data(new)) for path, (old, new) in self.sizes.items()}
 
-    def touches(self, *directories: Path) -> bool:
-        """Whether any of the files lies in one of the directories or below it."""
+    def inside(self, *directories: Path) -> list[str]:
+        """Return the files that lie in one of the directories or below it."""
         places = [os.path.realpath(directory) for directory in directories]
-        return any(paths.is_inside(self.path(name), place) for name in self.sizes for place in places)
+        return [name for name in self.sizes if any(paths.is_inside(self.path(name), place) for place in places)]
 
     @contextmanager
     def claimed(self) -> Iterator[bool]:

@@ -55,7 +55,7 @@ class History:
         for past in self.log.steps(DONE):
             moved = sorted(roots, key=lambda root: (os.path.basename(root) != os.path.basename(past.root), root))
             for step in [past] if os.path.isdir(past.root) else [past._replace(root=root) for root in moved]:
-                if not step.touches(*self.directories):
+                if not step.inside(*self.directories):
                     continue
                 contents = step.contents()
                 known = {name: ahead[path] for name in contents if (path := step.path(name)) in ahead}
@@ -87,7 +87,7 @@ class History:
         return files
 
     def _steps(self, state: str) -> Iterator[Step]:
-        return (step for step in self.log.steps(state) if step.touches(*self.directories))
+        return (step for step in self.log.steps(state) if step.inside(*self.directories))
 
     def _now(self, step: Step) -> Contents:
         tree = self.tree.at(step.root)

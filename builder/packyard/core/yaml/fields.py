@@ -82,7 +82,7 @@ class Fields:
         return text
 
     def text(self, key: str, default: str | None = None) -> str:
-        """Ask for a scalar, as it is written; required, and not empty, unless there is a default."""
+        """Ask for the text of a scalar, empty for null; required, and not empty, unless there is a default."""
         node = self.anything(key)
         if node is None:
             if default is None and self.node:  # otherwise it is said that this is no mapping
@@ -91,9 +91,9 @@ class Fields:
         if not isinstance(node, Scalar):
             self.fault(node, key, "must be a string")
             return ""
-        if default is None and not node.value:
+        if default is None and not node.text():
             self.fault(node, key, "is empty")
-        return node.value
+        return node.text()
 
     def texts(self, key: str) -> list[str]:
         """Ask for the texts of a list of scalars; a missing one is empty."""

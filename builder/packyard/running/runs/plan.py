@@ -28,9 +28,7 @@ _KEPT = 10
 #: Kinds that pods read at their start, or are made of.
 _READ = (*of(CORE, "ConfigMap"), *of(TRAINER, "TrainingRuntime", "ClusterTrainingRuntime"))
 #: What the server says of a field that only a new object can have.
-_FIXED = re.compile(
-    r"\bimmutable\b|updates to statefulset spec for fields other|pod updates may not change|cannot change roleRef"
-)
+_FIXED = re.compile(r"\bimmutable\b|updates to statefulset spec for fields other|may not change|cannot change roleRef")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -23,7 +23,7 @@ from packyard.sharing.index.package import NO_VERSIONS, Package, choose
 from packyard.sharing.stores.store import NotFoundError, Store, TooLongError, pointing_to_fsck
 from packyard.sharing.trust import provenance
 from packyard.sharing.trust.keys import NOBODY, Trust
-from packyard.sharing.trust.provenance import Provenance
+from packyard.sharing.trust.provenance import Attested, Provenance
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -183,14 +183,14 @@ def opened(entry: IndexEntry, data: bytes) -> Bundle:
     return bundle
 
 
-def verify(bundle: IndexEntry, data: bytes | None, trusted: Trust, *, what: str, index: Index | None = None) -> Proof:
-    """Verify ``data``, the provenance of a bundle, as far as there is one; messages call the bundle ``what``.
+def verify(bundle: IndexEntry, attested: Attested, trusted: Trust, *, what: str, index: Index | None = None) -> Proof:
+    """Verify ``attested``, the provenance of a bundle, as far as there is one; messages call the bundle ``what``.
 
     ``index``, which was read with the same trust, is the one in which the caller found this very file. Where the user
     trusts a key, one must have signed the index or the provenance.
     """
     listed_by, claimants = (index.signers, index.claimants) if index else ((), ())
-    statement, signed = provenance.check(data, bundle, trusted.optional() if listed_by else trusted, what=what)
+    statement, signed = provenance.check(attested, bundle, trusted.optional() if listed_by else trusted, what=what)
     return Proof(
         bundle=bundle,
         provenance=statement,

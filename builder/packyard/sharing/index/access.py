@@ -186,8 +186,8 @@ class Publisher:
 
     def _check_unsigned(self, store: Store, entry: IndexEntry) -> None:
         """Refuse to sign an index that nobody signed, and that lists what an own key signed: it was signed before."""
-        data = provenance.get(store, entry)
-        if data and envelope.open(data, self.own.optional(), file=entry.beside(provenance.end(data))).signers:
+        end, data = provenance.get(store, entry) or ("", b"")
+        if envelope.open(data, self.own.optional(), file=entry.beside(end)).signers:
             problem = f"nobody signs its index any more, and you signed {entry} that it lists"
             channel = quote(self.trusted.channel)
             hint = f"bring the index back from a backup; or look at it, packyard list --from {channel}, "

@@ -18,7 +18,7 @@ from packyard.core.bundle.reference import Reference
 from packyard.core.digest import Digest
 from packyard.core.errors import ConflictError, Problem
 from packyard.core.work import parallel
-from packyard.sharing.entry import SBOM, IndexEntry
+from packyard.sharing.entry import SBOM, SIGSTORE, IndexEntry
 from packyard.sharing.fetching.fetch import Fetching, verify, whole, with_sbom
 from packyard.sharing.index import access
 from packyard.sharing.index.access import UNSIGNED, Publisher
@@ -137,5 +137,7 @@ def _attested(store: Store, listed: Index, entry: IndexEntry, how: Fetching) -> 
         sbom = get_or_none(store, entry.beside(SBOM), limit=provenance.LIMIT)
         if sbom is not None and proof.provenance and proof.provenance.sbom:
             with_sbom(proof, sbom, what=entry.key)
-    files = {entry.beside(SBOM): sbom, entry.beside(provenance.end(attested or b"")): attested}
-    return {key: data for key, data in files.items() if data is not None}
+    if sbom is not None and attested is None:
+        how.warn(f"{entry} is copied without provenance: {entry.beside(SIGSTORE)} is missing in {store.address}")
+    files = ((SBOM, sbom), *((attested,) if attested else ()))
+    return {entry.beside(end): data for end, data in files if data is not None}

@@ -123,6 +123,8 @@ def _check_bundle(survey: "_Survey", entry: IndexEntry, trusted: Trust) -> None:
     proof = next((key for end in provenance.ENDS if (key := entry.beside(end)) in survey.keys), entry.beside(SIGSTORE))
     with survey.noting(proof, again, "unproved"):
         stated = provenance.check_beside(store, entry, trusted)
+        if stated is None and entry.beside(SBOM) in survey.keys and not as_registry(store):  # before it is listed
+            raise IntegrityError("nothing says what it was built from")
         if stated and stated.sbom:
             with survey.noting(entry.beside(SBOM), again, "unproved"):
                 stated.sbom.verify(store.get(entry.beside(SBOM), limit=provenance.LIMIT), what=entry.beside(SBOM))

@@ -36,6 +36,8 @@ from packyard.sharing.trust.keys import Trust
 LIMIT = 8 * 1024 * 1024
 #: How the keys of both files end; where there are both, the first one counts.
 ENDS = (SIGSTORE, PROVENANCE)
+#: How the key of the file with a statement ends, and the file; None where there is none.
+Attested = tuple[str, bytes] | None
 
 STATEMENT, _PREDICATE = "https://in-toto.io/Statement/v1", "https://slsa.dev/provenance/v1"
 _BUILD, _BUILDER = "urn:packyard:build:v1", "urn:packyard"
@@ -113,7 +115,7 @@ def end(data: bytes) -> str:
     return SIGSTORE if envelope.is_bundle(data) else PROVENANCE
 
 
-def get(store: Store, bundle: IndexEntry) -> bytes | None:
+def get(store: Store, bundle: IndexEntry) -> Attested:
     """Return the statement beside a bundle in a channel, signed or not, or None if there is none.
 
     S3 denies what is missing to readers who may not list: another end may be there.
@@ -122,7 +124,7 @@ def get(store: Store, bundle: IndexEntry) -> bytes | None:
     for end in ENDS:
         try:
             if (data := get_or_none(store, bundle.beside(end), limit=LIMIT)) is not None:
-                return data
+                return end, data
         except DeniedError as error:
             denied = error
     if denied:
@@ -135,18 +137,18 @@ def check_beside(store: Store, bundle: IndexEntry, trusted: Trust) -> Provenance
     return check(get(store, bundle), bundle, trusted, what=bundle.key)[0]
 
 
-def check(data: bytes | None, bundle: IndexEntry, trusted: Trust, *, what: str) -> tuple[Provenance | None, Opened]:
+def check(attested: Attested, bundle: IndexEntry, trusted: Trust, *, what: str) -> tuple[Provenance | None, Opened]:
     """Read the statement of a bundle, if there is one, and who signed it.
 
     It must be about this bundle, and be there where a signature is required. Messages call the bundle ``what``.
     """
-    if data is None:
+    if attested is None:
         if trusted.is_required:
             hint = f"ask its publisher; to require no signature there any more: {trusted.let_go}"
             problem = "is missing: nothing proves where the bundle is from"
             raise IntegrityError(Problem(problem, file=f"{what}{SIGSTORE}", hint=hint))
         return None, Opened(payload=b"")
-    file = f"{what}{end(data)}"
+    file, data = what + attested[0], attested[1]
     if len(data) > LIMIT:
         raise IntegrityError(Problem(f"is larger than {LIMIT} bytes", file=file))
     opened = envelope.open(data, trusted, file=file)

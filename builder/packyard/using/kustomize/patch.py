@@ -170,7 +170,7 @@ class _Place:
     def replace(self, value: Node, comment: Comment | None) -> None:
         """Replace a value and the comment behind it; the prose above stays."""
         if isinstance(self.parent, MappingNode) and self.parent.entry(self.last) is None:
-            raise AbsentError(self.place.problem(f"path {self.pointer} does not exist"))
+            raise AbsentError(self.place.problem(f"path {self.pointer} does not exist", "op: add makes it"))
         part = self.part()
         part.value = value
         part.comment = comment

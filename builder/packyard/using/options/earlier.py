@@ -16,15 +16,16 @@ from packyard.core.files.tree import Tree
 from packyard.using.setters.packages import own_setters
 
 
-def differing(tree: Tree, values: Mapping[str, Sequence[str]]) -> Iterator[str]:
+def differing(tree: Tree, values: Mapping[str, Sequence[str]], known: delivery.Packages | None = None) -> Iterator[str]:
     """Say which values of a use case differ from one that runs before it, and how to set all; ``values`` are set here.
 
+    Where a use case was shipped with another value, all are not to be set: only the one that runs before is named.
     One that lacks a required value is not used, and a value that was shipped as another one is meant to be. What is
     still to be set here, others say.
     """
     directory = tree.root_dir
     try:
-        root, manifest = delivery.package_of(directory) or ("", None)
+        root, manifest = delivery.package_of(directory, known) or ("", None)
     except IntegrityError:  # which others say
         return
     path = os.path.relpath(os.path.realpath(directory), root)
@@ -35,12 +36,12 @@ def differing(tree: Tree, values: Mapping[str, Sequence[str]]) -> Iterator[str]:
         theirs = own_setters(Tree(Path(top, earlier)))
         if any(setter.must_be_set for setter in theirs.values()):
             continue
-        shipped_there = manifest.use_cases[earlier].setters if earlier in manifest.use_cases else {}
         for name in filter(theirs.__contains__, setters):
             own = setters[name].with_value(values[name]) if name in values else setters[name]
-            is_meant = own.must_be_set or use_case.setters.get(name) != shipped_there.get(name)
-            if own.shown != theirs[name].shown and not is_meant:
+            shipped = {at: case.setters.get(name) for at, case in manifest.use_cases.items()}
+            if own.shown != theirs[name].shown and not own.must_be_set and shipped[path] == shipped.get(earlier):
                 here, there = (setter.shown or "empty" for setter in (own, theirs[name]))
                 words = " ".join(quote(f"{name}={text}") for text in own.texts or ("",))
-                place, both = address.of(Path(top, earlier)), f"packyard set {quote(top)} -R {words} sets all"
-                yield f"{name} is {here}, and {there} in {place}, which runs before: {both}"
+                place, is_for_all = address.of(Path(top, earlier)), len({*shipped.values()} - {None}) < 2
+                to, done = (f"{quote(top)} -R", "sets all") if is_for_all else (quote(place), "sets it there")
+                yield f"{name} is {here}, and {there} in {place}, which runs before: packyard set {to} {words} {done}"

@@ -1,6 +1,7 @@
 """Which folders are use cases, which of them may have options enabled, and what an option says of itself."""
 
 import os
+import re
 from collections.abc import Iterator
 from itertools import takewhile
 from pathlib import Path
@@ -10,6 +11,8 @@ from packyard.core.files.tree import Tree
 from packyard.core.kubernetes import kustomization
 
 OPTIONS, PROGRAMS = paths.OPTIONS, paths.PROGRAMS
+#: What the kustomization of an option or a program has.
+COMPONENT = re.compile(rb"(?m)^kind: *[\"']?Component\b")
 _WITH = "# packyard: with "
 
 
@@ -46,4 +49,4 @@ def _is_program(folder: str, name: str) -> bool:
     """Say whether a folder of ``programs`` holds a Component, which nobody builds by itself."""
     file = Path(folder, name)
     above = os.path.basename(os.path.dirname(os.path.abspath(folder)))
-    return above == PROGRAMS and regular.is_file(file) and b"kind: Component" in regular.read(file)
+    return above == PROGRAMS and regular.is_file(file) and bool(COMPONENT.search(regular.read(file)))

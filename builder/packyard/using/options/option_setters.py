@@ -9,7 +9,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from packyard.core.errors import Problem
+from packyard.core.errors import Problem, is_a_letter_away
 from packyard.core.files import paths
 from packyard.core.files.tree import Tree
 from packyard.using.options.folder import description, has_options
@@ -113,7 +113,9 @@ def elsewhere(use_case: Tree, problem: Problem) -> Problem:
     name, directory, known = problem.missing, use_case.root_dir, None
     if not name:
         return problem
-    if having := disabled(use_case, name):
+    if problem.line and is_a_letter_away(name, "options"):
+        known = problem._replace(hint="did you mean 'options'?")
+    elif having := disabled(use_case, name):
         message = f"{name} is a parameter of {listed(having)}, which {directory} has not enabled"
         hint = f"packyard enable {address.typed(directory)} {having[0].name}"
         known = having[0].setters[name].problem(message, hint)

@@ -21,8 +21,6 @@ from packyard.using.options.folder import OPTIONS, description, has_options
 from packyard.using.options.options import Options
 from packyard.using.setters.packages import own_krmfile
 
-_FITTING = "packyard enable DIR lists those that fit"
-
 
 @dataclass(frozen=True, slots=True)
 class Switched:
@@ -56,7 +54,10 @@ def switch(use_case: Tree, names: Sequence[str], *, off: bool = False, log: Step
     What is so already stays as it is.
     """
     with use_case.locked(log, below=False):
-        switched = _disabled(use_case, names) if off else enabled(use_case, names, PackageSources(use_case))
+        try:
+            switched = _disabled(use_case, names) if off else enabled(use_case, names, PackageSources(use_case))
+        except InputError as error:
+            raise error.hinted(f"packyard enable {address.typed(use_case.root_dir)} lists those that fit") from error
         if switched.changed:
             use_case.write({switched.file: switched.after})
     return switched
@@ -207,8 +208,7 @@ def _try(here: Options, names: Sequence[str], sources: PackageSources) -> None:
             _explain(here, name, names[:place], sources)
         raise error from None
     idle = [name for name in names if not effects.get(f"{here.real}/{name}")]
-    use_case = str(here.tree.root_dir)
-    refuse(Problem(f"option {name!r} changes nothing here", file=use_case, hint=_FITTING) for name in idle)
+    refuse(Problem(f"option {name!r} changes nothing here", file=str(here.tree.root_dir)) for name in idle)
 
 
 def _explain(here: Options, name: str, before: Sequence[str], sources: PackageSources) -> None:
@@ -218,8 +218,7 @@ def _explain(here: Options, name: str, before: Sequence[str], sources: PackageSo
         reached(sources, here.switched([name], here.enabled))
     except InputError as error:
         misfit = f"option {name!r} does not fit here: "
-        told = (problem._replace(message=misfit + problem.message) for problem in error.problems)
-        raise InputError(*told).hinted(_FITTING) from error
+        raise InputError(*(problem._replace(message=misfit + problem.message) for problem in error.problems)) from error
     for option in (*here.enabled, *before):
         try:
             reached(sources, here.switched([option, name], here.enabled))

@@ -107,6 +107,8 @@ def refusal(directory: Path, command: str, rest: Sequence[str] = (), *, all_by: 
     by_word = {word: path for paths in (use_cases, names) for word, path in zip(paths, use_cases, strict=True)}
     by_word |= {address.of(Path(path)): path for path in use_cases}
     meant = next((word for word in rest if word in by_word), "")  # where DIR is not typed first
+    if command == "enable" and rest and not meant and len(use_cases) > 1:
+        either = f", or for all: echo 'options: [{', '.join(rest)}]' | packyard set {quote(str(directory))} -R -f -"
     if len(several := packages(directory)) > 1 and not meant:
         hint = f"name a use case of one, which packyard setters {quote(several[0])} lists{either}"
         message = f"{lacks}, but holds {len(several)} packages: {listed(several)}"
@@ -114,10 +116,15 @@ def refusal(directory: Path, command: str, rest: Sequence[str] = (), *, all_by: 
     held = f", but holds {len(use_cases) if len(use_cases) > 1 else 'one'}: {listed(names, _MOST)}"
     message = lacks + ("; DIR goes first" if meant else held)
     fitting = (path for path in use_cases if all(name in delivery.values(Path(path)) for name in setters))
-    named = address.of(Path(by_word[meant] if meant else next(fitting, use_cases[0])))
+    named = typed(Path(by_word[meant] if meant else next(fitting, use_cases[0])), directory)
     rest = [word for word in rest if word != meant]
-    example = " ".join(("packyard", command, *map(quote, (named, *rest))))
+    example = " ".join(("packyard", command, named, *map(quote, rest)))
     return InputError(Problem(message, file=str(directory), hint=f"name one: {example}{either}"))
+
+
+def typed(use_case: Path, above: Path) -> str:
+    """Return the address, for a command, of one of several use cases, of which packyard.json may know no other."""
+    return address.typed(use_case) if address.of(use_case) != str(above) else quote(str(use_case))
 
 
 def _lacking(directory: Path) -> tuple[str, list[str], str]:

@@ -1,5 +1,6 @@
 """Changing the packages of a directory: find them, read and plan each, check the rules, then write all or nothing."""
 
+import re
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from posixpath import join
@@ -59,9 +60,16 @@ def read_kpt(package: PackageFiles) -> "KptPackage | None":
 
 
 def unbound(package: PackageFiles, setter: Setter) -> Problem:
-    """Return why a setter has no field in a package."""
+    """Return why a setter has no field in a package: no comment names it, or the first that does binds nothing."""
     name = setter.name
     mark = f'# {{"$openapi":"{name}"}}' if package.is_of_kustomize else f"# kpt-set: ${{{name}}}"
+    comment = re.compile(rf'#.*"\$[\w-]+": *"[^"]*\b{re.escape(name)}"')
+    for path, data in package.resources.items():
+        for line, text in enumerate(data.decode(errors="replace").splitlines(), 1):
+            if comment.search(text):
+                message = f"{name} would set no field: this comment binds none"
+                hint = f"write {mark} behind one value, at the end of its line, with nothing else in the comment"
+                return Problem(message, f"{package.where}{path}", line, hint=hint)
     message = f"{name} would set no field: no comment in the files names it"
     return setter.problem(message, f"put {mark} behind the field that it sets")
 

@@ -10,7 +10,6 @@ the same are not read. What cannot be read as YAML is compared as a file, with t
 """
 
 import json
-import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import groupby
@@ -23,6 +22,7 @@ from packyard.core.errors import InputError, IntegrityError, PackyardError
 from packyard.core.files.paths import WORKSPACE
 from packyard.core.kubernetes import kustomization
 from packyard.core.yaml.document import source_of
+from packyard.using.options.folder import COMPONENT
 from packyard.using.setters.definition import Setter, full_type
 from packyard.using.setters.krmfile import KRMFILE, Krmfile
 from packyard.using.setters.rules import rule
@@ -35,8 +35,6 @@ Files = Mapping[str, bytes]
 Stated = dict[tuple[str, str, str], Mapping[str, object]]
 
 _IS_SET = "isSet"
-#: What the kustomization of an option has.
-_COMPONENT = re.compile(rb"(?m)^kind: *[\"']?Component\b")
 _YAML = (".yaml", ".yml", "/Kustomization")
 
 
@@ -58,7 +56,7 @@ def compare(before: Files, after: Files) -> tuple[Change, ...]:
     )
     whole = old.keys() ^ new.keys()
     changes = [
-        Change(where=folder, what=PARTS[bool(_COMPONENT.search(files[parts[folder]]))][is_library], change=change)
+        Change(where=folder, what=PARTS[bool(COMPONENT.search(files[parts[folder]]))][is_library], change=change)
         for files, parts, change in ((before, old, "removed"), (after, new, "added"))
         for folder in whole & parts.keys()
     ]

@@ -16,7 +16,6 @@ from packyard.core.errors import InputError, NotHereError
 from packyard.core.yaml.document import scalars
 from packyard.core.yaml.edit import Edit
 from packyard.core.yaml.node import Child, Document, Entry, Item, MappingNode, Node, Scalar, SequenceNode
-from packyard.core.yaml.proof import rewrite
 from packyard.core.yaml.splice import add
 from packyard.using.setters import comment
 from packyard.using.setters.comment import DefinitionRef
@@ -93,10 +92,8 @@ class _Binder:
         self.mark = (words or [field.rpartition(".")[2]])[0].encode()
         self.count = 0
         self.values: tuple[str, ...] | None = None  # of the lists that were bound
-        self.files: dict[str, bytes] = {}
         self.former: dict[str, None] = {}
-        for path, data in package.resources.items():
-            self._bind_file(path, data)
+        self.files = place.rewrite(package, self._may_show, self._bind_document)
 
     def finish(
         self, krmfile: Krmfile, created: Iterable[Setter | Substitution], setters: Mapping[str, str]
@@ -126,12 +123,8 @@ class _Binder:
             return False
         return self.is_array or (not self.is_setter and bool(self.field) and not value.flow)
 
-    def _bind_file(self, path: str, data: bytes) -> None:
-        if self.mark not in data and b"\\" not in data:  # a file without the value may be a template, and no YAML
-            return
-        new = rewrite(data, self.package.where + path, self._bind_document)
-        if new != data:
-            self.files[path] = new
+    def _may_show(self, data: bytes) -> bool:
+        return self.mark in data or b"\\" in data  # a file without the value may be a template, and no YAML
 
     def _bind_document(self, document: Document) -> list[Edit]:
         matching = [child for child, path in _fields(document.root, "") if self._matches(child, path)]

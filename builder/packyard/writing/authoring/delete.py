@@ -9,7 +9,6 @@ from packyard.core.errors import InputError, NotHereError
 from packyard.core.yaml.document import find_comments
 from packyard.core.yaml.edit import Edit, exchange
 from packyard.core.yaml.node import Document, MappingNode
-from packyard.core.yaml.proof import rewrite
 from packyard.core.yaml.splice import remove
 from packyard.using.setters import comment
 from packyard.using.setters.comment import DefinitionRef
@@ -31,17 +30,12 @@ def delete(package: PackageFiles, kind: str, name: str) -> Plan:
     for parent in definitions.substitutions.values():
         if any(reference and definitions.resolve(reference) is definition for _, reference in parent.markers):
             raise NotHereError(f'{kind} "{name}" is used in substitution "{parent.name}": delete that first')
-    files: dict[str, bytes] = {}
+    change = partial(_take_comments_out, definitions=definitions, definition=definition)
+    files = place.rewrite(package, comment.is_marked, change)
     key = next(iter(entries(definition)))
     recorded = krmfile.edited(package.krmfile, _take_definition_out(krmfile, key))
     if recorded is not None:
         files[package.name] = recorded
-    for path, data in package.resources.items():
-        if comment.is_marked(data):
-            change = partial(_take_comments_out, definitions=definitions, definition=definition)
-            new = rewrite(data, package.where + path, change)
-            if new != data:
-                files[path] = new
     return Plan(files=files)
 
 

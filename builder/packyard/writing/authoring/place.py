@@ -14,15 +14,27 @@ These are the places that kustomize 3.8.7 reads back. Where there is none, the e
 """
 
 import re
+from collections.abc import Callable
 
 from packyard.core.errors import InputError
+from packyard.core.yaml import proof
 from packyard.core.yaml.edit import Edit, replace_comment
-from packyard.core.yaml.node import Child, Comment, Entry, Scalar, SequenceNode, Source
+from packyard.core.yaml.node import Child, Comment, Document, Entry, Scalar, SequenceNode, Source
 from packyard.core.yaml.span import line_break, line_end, next_line
 from packyard.using.setters import comment as comments
+from packyard.using.setters.packages import PackageFiles
 
 _LINE_START = re.compile(r"[ \t]*(?:[-?][ \t]+)*\Z")
 _BLANKS = re.compile(r"[ \t]*")
+
+
+def rewrite(
+    package: PackageFiles, is_meant: Callable[[bytes], bool], change: Callable[[Document], list[Edit]]
+) -> dict[str, bytes]:
+    """Return the resource files that ``change`` edits, of those that may be meant."""
+    meant = {path: data for path, data in package.resources.items() if is_meant(data)}
+    files = {path: proof.rewrite(data, package.where + path, change) for path, data in meant.items()}
+    return {path: data for path, data in files.items() if data != meant[path]}
 
 
 def bind(child: Child, text: str) -> list[Edit]:

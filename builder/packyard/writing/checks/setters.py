@@ -135,8 +135,9 @@ def _unbound(subject: Subject) -> Iterator[Finding]:
 
 
 def broken(source: Source, comment: Comment) -> Iterator[Finding]:
-    """Find what was to be a setter comment, and is not read as one."""
-    name = _BROKEN.match(comment.text) if parse(comment.text) is None else None
+    """Find what was to be a setter comment, behind another one too, and is not read as one."""
+    find = _BROKEN.match if comment.own_line else _BROKEN.search
+    name = find(comment.text) if parse(comment.text) is None else None
     if name:
         message = f"{comment.text.strip()} binds no field: it is not JSON with one key of kustomize's"
         yield breach("unbound-comment", (source, comment.start), message, f'# {{"$openapi":"{name[1]}"}}')

@@ -113,7 +113,11 @@ def judge(
                     silent[where] = reasons
                     yield Verdict.skipped(name, "render", where, *reasons.values())
                     continue
-                yield from _rendered(name, where, below / where, path=path, is_server_asked=is_server_asked)
+                verdicts = [*_rendered(traced, below, name, where, path=path, is_server_asked=is_server_asked)]
+                yield from verdicts
+                if verdicts[0].details:  # with options and in tests it would not either
+                    silent[where] = {"": "the use case does not render"}
+                    continue
                 misfits = [
                     f"{option}: {why[where]}" for option, why in composed.options.misfits.items() if where in why
                 ]
@@ -130,18 +134,27 @@ def _without_example(traced: Traced, below: Path, where: str) -> dict[str, str]:
     """Say by their names at the author's lines which required setters have no example."""
     reasons = {}
     for setter in (setter for setter in Inputs.read(Tree(below / where)).unset if not setter.example):
-        place = traced.at(os.path.relpath(setter.file, below), setter.line) or setter
         message = f"{setter.name} is required and has no example, with which it would be tried"
-        reasons[setter.name] = str(Problem(message, file=place.file, line=place.line, hint="write one: example: VALUE"))
+        problem = Problem(message, setter.file, setter.line, hint="write one: example: VALUE")
+        reasons[setter.name] = _at_author(traced, below, problem)
     return reasons
 
 
-def _rendered(name: str, where: str, directory: Path, *, path: str, is_server_asked: bool) -> Iterator[Verdict]:
+def _at_author(traced: Traced, below: Path, problem: Problem) -> str:
+    """Return a problem of an unpacked package with the author's line."""
+    place = traced.at(os.path.relpath(problem.file, below), problem.line) or problem
+    return str(problem._replace(file=place.file, line=place.line))
+
+
+def _rendered(
+    traced: Traced, below: Path, name: str, where: str, *, path: str, is_server_asked: bool
+) -> Iterator[Verdict]:
+    directory = below / where
     try:
         own_tests.fill_in(directory, {})
         manifests = render(Tree(directory), path=path)
     except PackyardError as error:
-        yield Verdict.of(name, "render", where, details=map(str, error.problems))
+        yield Verdict.of(name, "render", where, details=[_at_author(traced, below, item) for item in error.problems])
         return
     yield Verdict.of(name, "render", where)
     if programs.find(path):

@@ -120,6 +120,8 @@ class Registry:
                 return
             self.write(repository, tag, Manifest.of(media_type=manifests.INDEX_TYPE, manifests=[*listed, new]))
         hint = "others write there all the time; try again later"
+        if before and before.own.digest == subject.own.digest:
+            hint = "it reads this tag as a digest; publish to a registry that lists referrers, or to a bucket"
         raise UnavailableError(Problem(f"does not list {new.digest}", file=self.place(repository, tag), hint=hint))
 
     # Blobs.

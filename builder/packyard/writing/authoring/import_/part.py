@@ -40,6 +40,7 @@ class Part:
     listed: list[Item] = field(default_factory=list)
     kept: dict[str, list[Item]] = field(default_factory=dict)  # patches and what else its kustomization lists
     beyond: list[str] = field(default_factory=list)  # what its kustomization says and no part can
+    renamed: list[str] = field(default_factory=list)  # what that calls images
     namespace: str = ""  # of a use case
     head: Sequence[Comment] = ()
     krmfile: Krmfile | None = None  # its own, or the nearest above it
@@ -67,11 +68,18 @@ class Part:
                 return problem._replace(file=f"/{part.source}", line=0, column=0)
         return problem
 
-    def sets_image(self, name: str) -> bool:
-        """Say whether a comment binds an image of this name, in the part or below."""
-        nodes = (node for part in self.all() for document in part.read() for node in walk(document.root))
-        bound = (node for node in nodes if isinstance(node, Scalar) and node.comment and "$" in node.comment.text)
-        return any(images.parse(node.value).name == name for node in bound)
+    def images(self) -> dict[str, bool]:
+        """Return the names that images may have in the part or below, each with whether no ``images`` can change it.
+
+        That is where a comment binds one, or what renames it became values or patches.
+        """
+        texts: list[tuple[str, bool]] = []
+        for part in self.all():
+            nodes = (node for document in part.read() for node in walk(document.root) if isinstance(node, Scalar))
+            texts += [(node.value, bool(node.comment and "$" in node.comment.text)) for node in nodes]
+            texts += [(item.value.text("newName"), False) for item in part.kept.get("images", ())]
+            texts += [(name, True) for name in part.renamed]
+        return {images.parse(text).name: is_fixed for text, is_fixed in sorted(texts, key=lambda pair: pair[1])}
 
     def bind(self) -> None:
         """Write setter comments into its files, and take the definitions that these reach."""

@@ -28,7 +28,7 @@ from packyard.core.yaml.edit import Edit, exchange
 from packyard.core.yaml.node import Document, Item, MappingNode, Node, Scalar, SequenceNode
 from packyard.core.yaml.sources import Sources
 from packyard.core.yaml.span import embedded
-from packyard.core.yaml.values import double_quoted, is_null
+from packyard.core.yaml.values import double_quoted, flag, is_null
 from packyard.using.kustomize import generator, selector
 from packyard.using.setters.krmfile import KRMFILE, parse_krmfile
 from packyard.using.setters.packages import DEFINITIONS, KPTFILE
@@ -58,8 +58,8 @@ _KEPT: Mapping[str, _Known] = {
     "images": dict.fromkeys(("name", "newName", "newTag", "digest")),
     GENERATED: {**dict.fromkeys(generator.KEYS), "options": dict.fromkeys(generator.OPTIONS)},
 }
-
-
+#: Why an entry of ``images`` is not kept, by what `Part.images` says of its name.
+_IMAGES = {True: "which a setter sets", None: "which no container has"}
 _INNER = "overlays that are no use cases, as others build on them"
 _BESIDE = "for one to deploy, add a kustomization beside the use cases that has it in resources, and import again"
 
@@ -208,8 +208,10 @@ class Upstream:
         part = self._part(folder, kind)
         part.head = [*self.sources.documents(file)[0].head, *root.entries[0].head]
         part.namespace = root.text("namespace")
-        beyond = list(_beyond(root, is_leaf=is_leaf))
-        for key in (*kustomization.LISTED, *_KEPT):
+        lists = (*kustomization.LISTED, *_KEPT)
+        known = dict.fromkeys((*lists, "apiVersion", "kind", *(["namespace"] if is_leaf else [])))
+        beyond = list(_unknown(root, {**known, _DEFAULTS: dict.fromkeys(generator.OPTIONS)}))
+        for key in lists:
             for item in _children(root.get(key)):
                 try:
                     if key in kustomization.LISTED:
@@ -231,10 +233,11 @@ class Upstream:
         value = copied.value
         if key == GENERATED and isinstance(value, MappingNode) and defaults and value.get("options") is None:
             value.entries.append(make.entry("options", make.clone(defaults)))
-        unknown = list(_unknown(value, _KEPT[key]))
-        if key == "images" and isinstance(value, MappingNode) and part.sets_image(value.text("name")):
-            unknown = [f"{value.text('name')}, which a setter sets"]
+        unknown = [name for _, name in _unknown(value, _KEPT[key])]
+        if key == "images" and (reason := _IMAGES.get(part.images().get(value.text("name")))):
+            unknown = [f"{value.text('name')}, {reason}"]
         if not isinstance(value, MappingNode) or unknown or (part.kind == "Component" and key in transformers.KEYS):
+            part.renamed += [value.text("newName")] if key == "images" else []
             raise _BeyondPartError(", ".join(unknown) or f"not in a {part.kind}")
         if path := value.scalar("path"):
             self._add(part, path.value)
@@ -300,25 +303,15 @@ def _children(node: Node | None) -> list[Item]:
     return list(node.items) if isinstance(node, SequenceNode) else []
 
 
-def _beyond(root: MappingNode, *, is_leaf: bool) -> Iterator[tuple[Node, str]]:
-    """Yield the fields of a kustomization that no part may have."""
-    known = {"apiVersion", "kind", *(["namespace"] if is_leaf else [])}
-    known |= set() if list(_unknown(root.get(_DEFAULTS), dict.fromkeys(generator.OPTIONS))) else {_DEFAULTS}
-    for entry in root.entries:
-        is_list = entry.name in (*kustomization.LISTED, *_KEPT) and isinstance(entry.value, SequenceNode)
-        if not (is_list or entry.name in known or is_null(entry.value)):
-            yield entry.key, entry.name
-
-
-def _unknown(node: Node | None, known: _Known) -> Iterator[str]:
-    """Yield what a mapping, or those in a list, say beyond what is known."""
+def _unknown(node: Node | None, known: _Known) -> Iterator[tuple[Node, str]]:
+    """Yield what a mapping, or those in a list, say beyond what is known; null and false are what nothing means."""
     nodes = [item.value for item in node.items] if isinstance(node, SequenceNode) else [node]
     for entry in (entry for node in nodes for entry in entries(node)):
         below = known.get(entry.name)
-        if entry.name not in known:
-            yield entry.name
+        if entry.name not in known and not is_null(entry.value) and flag(entry.value) is not False:
+            yield entry.key, entry.name
         elif below:
-            yield from (f"{entry.name}.{name}" for name in _unknown(entry.value, below))
+            yield from ((key, f"{entry.name}.{name}") for key, name in _unknown(entry.value, below))
 
 
 def _is_object(root: Node | None) -> bool:
