@@ -47,16 +47,10 @@ def add_arguments(parser: declare.Parser) -> None:
 def gate(client: Kubectl, rendered: Rendered) -> None:
     """Ask all that `run` asks, tell what may do harm, and refuse what keeps the run from starting."""
     findings = doctor.examine(client, rendered)
-    for finding in findings:
-        if finding.severity == "warning":
-            output.warning(f"{_explained(finding)}" + (f" ({finding.fix})" if finding.fix else ""))
-        elif finding.severity == "unknown":
-            output.detail(f"unknown: {finding}")
-    refuse(Problem(_explained(finding), hint=finding.fix) for finding in findings if finding.severity == "error")
-
-
-def _explained(finding: Finding) -> str:
-    return f"{finding}; {finding.why}" if finding.why else str(finding)
+    problems = [(it.severity, Problem(f"{it}; {it.why}" if it.why else str(it), hint=it.fix)) for it in findings]
+    output.warning(*(str(problem) for severity, problem in problems if severity == "warning"))
+    output.detail(*(f"unknown: {finding}" for finding in findings if finding.severity == "unknown"))
+    refuse(problem for severity, problem in problems if severity == "error")
 
 
 def run(arguments: declare.Arguments) -> int:

@@ -57,9 +57,7 @@ def _read(client: Kubectl, arguments: declare.Arguments) -> list[RunStatus]:
 
 
 def _show_one(run_status: RunStatus) -> None:
-    for name, text in _facts(run_status):
-        if text:
-            output.line(f"{name:<10}{text}")
+    output.line(*(f"{name:<10}{text}" for name, text in _facts(run_status) if text))
     if run_status.pods:
         output.line("")
         output.table(_PODS, [_pod_row(pod) for pod in run_status.pods])

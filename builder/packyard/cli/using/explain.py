@@ -66,9 +66,7 @@ def _show(setter: Setter, fields: list[Field], default: ShippedValue) -> None:
     output.detail(f"  defined  {setter.file}:{setter.line}")
     if pattern := setter.schema.get("pattern"):
         output.detail(f"  pattern  {pattern}")
-    for label, text in lines:
-        if text:
-            output.line(f"  {label:<8} {text}")
+    output.line(*(f"  {label:<8} {text}" for label, text in lines if text))
     for field in fields:
         way = f" (by way of {', '.join(field.through[1:])})" if field.through[1:] else ""
         output.line(f"  {field.file}:{field.line}:{field.column}")
