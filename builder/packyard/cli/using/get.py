@@ -31,10 +31,7 @@ from packyard.core.bundle.reference import LATEST, Reference, is_version, split
 from packyard.core.errors import ConflictError, InputError, Problem, UnavailableError, UsageError
 from packyard.core.files import paths, regular
 
-ROWS = Rows(
-    "package",
-    "name, version, directory, digest, tar, channel, why, yanked, signers, listedBy, indexSeen",
-)
+ROWS = Rows("package", "name, version, directory, digest, tar, channel, why, yanked, signers, listedBy, indexSeen")
 
 
 def add_arguments(parser: declare.Parser) -> None:

@@ -18,11 +18,7 @@ from packyard.core.bundle.manifest import BUNDLE
 from packyard.sharing.index.package import Summary, short, words_of
 from packyard.writing.source import package, workspace
 
-ROWS = Rows(
-    "package",
-    "name, version, kind, title, model, useCases, indexSeen",
-    columns="NAME, VERSION, TITLE",
-)
+ROWS = Rows("package", "name, version, kind, title, model, useCases, indexSeen", columns="NAME, VERSION, TITLE")
 
 
 def add_arguments(parser: declare.Parser) -> None:
