@@ -101,11 +101,10 @@ def test_an_option_that_was_enabled_was_not_edited_by_hand(tmp_path: Path, monke
     use_case = package / "quickstart/mlops/one-node/user-allocated-pvc"
     done("enable", use_case, "queue")
     enabled = f"{use_case}\n  kustomization.yaml: components[1] added: ../../options/queue\n"
-    with (use_case / "kustomization.yaml").open("a") as file:
-        file.write("# a note\n")
+    file = use_case / "kustomization.yaml"
+    file.write_text(f"{file.read_text()}# a note\n")
     assert done("diff", package) == enabled
-    edited = f"changed  {(use_case / 'kustomization.yaml').relative_to(package)}\n"
-    assert packyard("verify", package).stdout == edited
+    assert packyard("verify", package).stdout == f"changed  {file.relative_to(package)}\n"
     done("set", package / "quickstart/mlops/claim", "PVC_NAME=a")
     tiny.replace(use_case / "config-map.yaml", '"8192"', '"999"')
     assert "packyard diff llm-serving/one-node -v shows" in packyard("diff", package).stderr

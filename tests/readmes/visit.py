@@ -23,6 +23,7 @@ MEANT = {
         " && kustomize edit add resource network-policy.yaml && kustomize build .)"
     ),
     "kubectl create namespace ml": "kubectl get namespace ml",  # the reader's is there already
+    "packyard get": "packyard get {name}",
     "kubectl logs POD -c wait-for-model": "kubectl logs {server} -c wait-for-model",
 }
 
@@ -102,12 +103,12 @@ class Visit:
         package_dir = self.reader.start / self.readme.package.name
         policed = next(iter(sorted(file.parent for file in package_dir.rglob("network-policy.yaml"))), where)
         server = next(iter(self.world.pods_of("ReplicaSet")), "")
-        values = {"leaf": self.readme.leaf, "policed": policed, "server": server}
+        values = {"name": self.readme.package.name, "leaf": self.readme.leaf, "policed": policed, "server": server}
         self.reader.environment["KUBECONFIG"] = self._config[self.world.namespace]
         for sentence in sentences:
-            is_get = sentence.startswith("packyard get ")  # in place of the blocks, so where there is no package yet
-            self.reader.go("" if is_get else self.readme.directory)
-            elsewhere = "mkdir fetched && cd fetched && " if is_get else ""
+            self.reader.go(self.readme.directory)
+            # In place of the first blocks, so where there is no package yet.
+            elsewhere = 'cd "$(mktemp -d)" && ' if sentence.startswith("packyard get") else ""
             self._type(elsewhere + MEANT.get(sentence, sentence).format_map(values))
             self.typed.add(sentence)
         self.reader.environment["KUBECONFIG"] = self._config["default"]

@@ -246,7 +246,7 @@ def test_no_kubectl_and_none_that_is_one(
         ("echo a banner", "app with spaces (rendered):1:1: must be a Kubernetes object"),
         ("echo '{}'", "app with spaces (rendered):1:1: an object without a kind"),
         (
-            "[ $1 = kustomize ] && echo '{kind: A, metadata: {name: a}}'",
+            "[ \"$1\" = kustomize ] && echo '{kind: A, metadata: {name: a}}'",
             "bin/kubectl names no context to use: exit code ",
         ),
     ):

@@ -2,6 +2,7 @@
 
 import json
 import shlex
+from itertools import dropwhile
 from typing import Any
 
 from packyard.running.runs import outputs
@@ -30,10 +31,11 @@ def test_the_commands_that_are_printed_make_a_pod_that_reads(client: Kubectl, fl
     settled(client, train="running", claim="starting")
     assert f"packyard exec {RUN}" in packyard("results", RUN, *flags).stderr
     (row,) = json.loads(packyard("results", "claim", *flags, "-o", "json").stdout)
-    prints, makes, *others = (shlex.split(command) for command in row["copy"].replace(" | ", " && ").split(" && "))
-    assert [words[3] for words in others] == ["wait", "cp", "delete"]
-    pod = packyard(*prints[1:], *flags).stdout
-    assert client.run(*makes[3:], "--output=name", data=pod.encode()) == b"pod/claim-results-0\n"
+    prints, *kubectl = (shlex.split(command)[1:] for command in row["copy"].replace(" | ", " && ").split(" && "))
+    makes, *others = ([*dropwhile(lambda word: word.startswith("-"), words)] for words in kubectl)
+    assert [words[0] for words in others] == ["wait", "cp", "delete"]
+    pod = packyard(*prints, *flags).stdout
+    assert client.run(*makes, "--output=name", data=pod.encode()) == b"pod/claim-results-0\n"
 
 
 def test_a_pod_that_reads_is_confined_and_is_the_user_of_the_run() -> None:

@@ -26,8 +26,9 @@ def test_a_value_that_staging_has_otherwise_is_told_with_the_command_that_sets_a
     staged = "llm-serving/staging PVC_NAME=a MODEL_PATH=/models/a"
     assert told(llm, staged, "llm-serving/one-node PVC_NAME=a MODEL_PATH=/models/b RUN_NAME=one") == [line]
     assert not told(llm, words)
+    assert told(llm, "llm-serving/staging IMAGE=y:1")[0].endswith(" set llm-serving/one-node IMAGE=y:1 sets both")
     # on-cpu was shipped with another image, and keeps it
-    assert told(llm, "llm-serving/one-node IMAGE=x:1")[0].endswith(" set llm-serving/staging IMAGE=x:1 sets it there")
+    assert told(llm, "llm-serving/one-node IMAGE=x:1")[0].endswith(" set llm-serving/staging IMAGE=x:1 sets both")
 
 
 def test_a_list_is_set_for_all_an_item_each(llm: Path) -> None:

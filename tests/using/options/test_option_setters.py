@@ -88,7 +88,7 @@ def test_a_name_that_went_says_where(root: Path, words: str) -> None:
 OPENED = {
     "set . RUN_NAME=y": 9, "set . QUEUE_NAME=x": 13, "set QUEUE_NAME x": 13, "set . --unset RUN_NAME": 9,
     "set -R QUEUE_NAME=x": 13, "setters .": 13, "enable . dataset-bucket": 12, "enable .": 12,
-    "enable . queue --off": 10, "render .": 13, "render --built-in .": 13, "lint ../../../..": 20, "undo . --list": 3,
+    "enable . queue --off": 12, "render .": 13, "render --built-in .": 13, "lint ../../../..": 20, "undo . --list": 3,
     "undo .": 3, "deploy .": 13,
 }  # fmt: skip
 

@@ -8,7 +8,7 @@ import yaml
 
 import reading
 import tiny
-from packyard.core.errors import InputError
+from packyard.core.errors import ConflictError, InputError
 from packyard.core.files.tree import Tree
 from packyard.using.kustomize.builtin import build
 from packyard.using.options import switch
@@ -135,6 +135,16 @@ def test_an_option_that_is_listed_twice_is_refused_by_both_lines(root: Path) -> 
         build(Tree(directory))
     assert disable(directory, ["queue"]).changed == ["queue"]
     assert (directory / KUSTOMIZATION).read_text() == optioned.FILES[f"{optioned.SINGLE}/{KUSTOMIZATION}"]
+
+
+def test_an_option_that_another_one_needs_is_not_disabled_alone(root: Path) -> None:
+    directory = root / optioned.SINGLE
+    tiny.write(root / optioned.OPTIONS / "first" / KUSTOMIZATION, OWN)
+    tiny.write(root / optioned.OPTIONS / "second" / KUSTOMIZATION, OWN.replace("op: add", "op: replace"))
+    enable(directory, "first", "second")
+    with pytest.raises(ConflictError, match=r"second/kustomization\.yaml:6:27: without first this option does not"):
+        disable(directory, ["first"])
+    assert disable(directory, ["first", "second"]).changed == ["first", "second"]
 
 
 @pytest.mark.parametrize("use_case", [optioned.SINGLE, optioned.MULTI])

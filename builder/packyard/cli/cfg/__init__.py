@@ -39,8 +39,6 @@ COMMANDS = {
 _HELP = ("-h", "--help", "help")
 #: The commands of 3.8.7 that kustomize 5 still has.
 _KEPT = ("cat", "count", "grep", "tree")
-#: A flag of all kustomize commands, which prints Go's stack with an error; packyard has none.
-_STACK_TRACE = "\n  --stack-trace"
 
 
 def main(words: Sequence[str]) -> int:
@@ -63,7 +61,7 @@ def _run(command: str, words: Sequence[str]) -> int | None:
         hint = f"kustomize 5 has it: kustomize cfg {command}" if command in _KEPT else suggest(command, COMMANDS)
         raise UsageError(f"no command {command!r}" + (f" ({hint})" if hint else "; packyard cfg --help lists them"))
     function = _function(command)
-    parsed = Declared(page(function) + _STACK_TRACE).parse(words)
+    parsed = Declared(page(function) + "\n  --stack-trace").parse(words)  # of Go, with an error: packyard has none
     if parsed.switches["help"]:
         output.page(_page(command))
         return 0

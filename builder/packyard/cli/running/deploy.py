@@ -33,8 +33,7 @@ from packyard.running.runs.run import Reference
 from packyard.running.runs.status import RunStatus
 
 ROWS = Rows(
-    "run",
-    f"run, namespace, record, applied ({REFERENCE}), used ({REFERENCE}), deleted ({REFERENCE}), state, reason",
+    "run", f"run, namespace, record, applied ({REFERENCE}), used ({REFERENCE}), deleted ({REFERENCE}), state, reason"
 )
 PATIENCE = "10m"
 

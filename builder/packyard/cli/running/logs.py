@@ -30,8 +30,6 @@ ROWS = Rows(
     columns="AGE, COUNT, TYPE, REASON, OBJECT, MESSAGE",
     when="--events",
 )
-#: What chooses logs, and no events.
-_OF_LOGS = ("role", "index", "container", "follow", "previous", "tail")
 _LAST = 10.0  # seconds that what was printed last may take to come
 
 
@@ -48,7 +46,7 @@ def add_arguments(parser: declare.Parser) -> None:
 def run(arguments: declare.Arguments) -> int:
     """Print logs, or events."""
     if arguments.events:
-        declare.alone(arguments, "logs", "beside --events", *_OF_LOGS)
+        declare.alone(arguments, "logs", "beside --events", "role", "index", "container", "follow", "previous", "tail")
         return _show_events(arguments)
     declare.alone(arguments, "logs", "without --events", "output")
     if arguments.follow:

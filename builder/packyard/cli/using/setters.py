@@ -66,8 +66,7 @@ def run(arguments: declare.Arguments) -> None:
 def list_all(tree: Tree, command: str, rest: Sequence[str] = ()) -> list[Listing]:
     """List the package in a folder, or those below, and the options that they have enabled; refuse a folder of none."""
     output.note(*tree.warnings())
-    packages = [package for package in all_below(tree) if posixpath.basename(package) != OPTIONS]
-    packages = address.in_order(packages, tree.root_dir) if packages[1:] else packages
+    packages = address.in_order([at for at in all_below(tree) if posixpath.basename(at) != OPTIONS], tree.root_dir)
     if not packages:
         raise usecases.refusal(tree.root_dir, command, rest)
     return [*(_package(tree, package) for package in packages), *_options(tree, packages)]

@@ -14,7 +14,6 @@ from packyard.writing.source import workspace
 
 ROWS = Rows("file", "file", line="{file}")
 EXAMPLE = "packyard init my-models"
-_PREFIX = "use-cases"
 
 
 def add_arguments(parser: declare.Parser) -> None:
@@ -36,7 +35,7 @@ def run(arguments: declare.Arguments) -> None:
     name = arguments.name or directory.resolve().name
     more = init.more(kind for kind in init.MORE if getattr(arguments, kind))
     is_new = not (more and (directory / WORKSPACE).is_file())
-    written = init.write(directory, {**(init.files(name, _PREFIX, arguments.license) if is_new else {}), **more})
+    written = init.write(directory, {**(init.files(name, "use-cases", arguments.license) if is_new else {}), **more})
     workspace.read(directory)
     if ROWS.show([(path,) for path in written], arguments.output) and is_new:
         output.note(f"go on in {directory}: packyard new --list, then packyard new NAME --base job")

@@ -171,9 +171,7 @@ def _show(findings: Sequence[Finding], form: str) -> None:
     """Print findings in a form."""
     if ROWS.show(findings, form):
         for finding in findings:
-            output.line(str(finding))
-            if finding.composed:
-                output.line(f"  composed: {finding.composed}")
+            output.line(str(finding), *[f"  composed: {finding.composed}"] * bool(finding.composed))
 
 
 def _explain(name: str) -> int:

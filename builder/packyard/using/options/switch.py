@@ -99,7 +99,15 @@ def enabled(use_case: Tree, names: Sequence[str], sources: PackageSources) -> Sw
 
 def _disabled(use_case: Tree, names: Sequence[str]) -> Switched:
     here, absent, present = _find(use_case, names)
-    return Switched(here.file, here.data, here.switched((), present), present, absent)
+    after = here.switched((), present)
+    try:
+        reached(PackageSources(use_case), after)
+    except InputError as error:
+        if not isinstance(error, BeyondError) and not find_misfits(use_case):
+            message = f"without {', '.join(present)} this option does not fit: {error.problems[0].message}"
+            hint = f"disable it first: packyard enable --off {address.typed(use_case.root_dir)} OPTION"
+            raise ConflictError(error.problems[0]._replace(message=message, hint=hint)) from error
+    return Switched(here.file, here.data, after, present, absent)
 
 
 def states(use_case: Tree) -> list[OptionState]:
