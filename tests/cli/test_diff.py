@@ -67,7 +67,8 @@ def test_the_same_packages_are_the_same_wherever_they_come_from(published: tuple
     assert rows("p@1.1", file, "--from", channel) == rows(file, "p@1.1", "--from", channel) == []
     of_versions = rows("p@1.0", "1.1", "--from", channel)
     assert of_versions == rows(tmp_path / "p", "1.1") == rows(tmp_path / "p", "p@1.1")  # of the channel that it is from
-    assert of_versions == rows("p@1.0", "p@^1.0", "--from", channel) == rows(tmp_path / "p", file)
+    assert of_versions == rows("p@1.0", "^1.0", "--from", channel) == rows(tmp_path / "p", file)
+    assert of_versions == rows(tmp_path / "p", "latest")
     done("build", "--workspace", sources, "--version", "1.1", "--to", tmp_path / "built")
     assert rows(tmp_path / "p", tmp_path / "built") == rows(tmp_path / "p", tmp_path / "built/p") == of_versions
     for unbuilt in (sources, sources / "packages/p"):

@@ -62,7 +62,8 @@ def run(arguments: declare.Arguments) -> int:
 def _between(arguments: declare.Arguments) -> list[_Listed]:
     """Return what differs between two packages, or all of two builds, or a use case of two versions."""
     before, old = copies.packages(arguments.old, arguments.channel, arguments.new)
-    is_version = reference.is_version(arguments.new) and not os.path.lexists(arguments.new)
+    is_choice = arguments.new == reference.LATEST or reference.is_version(arguments.new.lstrip("^~"))
+    is_version = is_choice and not os.path.lexists(arguments.new)
     word = f"{next(iter(before))}@{arguments.new}" if is_version else arguments.new
     after, new = copies.packages(word, arguments.channel, arguments.old)
     use_cases = {old, new} - {""}
