@@ -11,10 +11,10 @@ from packyard.cli.directory import meant
 from packyard.cli.preferences import Setting
 from packyard.cli.rows import Rows
 from packyard.core.bundle import lock as locks
-from packyard.core.bundle import receipt
 from packyard.core.bundle.archive import LIMITS
 from packyard.core.bundle.bundle import Bundle
 from packyard.core.bundle.lock import Pin
+from packyard.core.bundle.receipt import CARRIED
 from packyard.core.bundle.reference import Reference
 from packyard.core.errors import InputError, IntegrityError, Problem, absent, on_one_line
 from packyard.core.files import home, regular
@@ -94,10 +94,7 @@ def offer(
     except InputError as error:
         if item.name not in [problem.missing for problem in error.problems]:
             raise
-        hint = f"packyard carries it: add --from {receipt.CARRIED}" if item.name in carried_names() else ""
-        if beside := None if hint else receipt.read(Path(item.name)):
-            hint = f"{item.name}/{receipt.FILE} names another channel:{preferences.flag_for(beside.channel)}"
-        hint = hint or meant(item.name)
+        hint = f"packyard carries it: add --from {CARRIED}" if item.name in carried_names() else meant(item.name)
         raise error.mapped(lambda problem: problem._replace(hint=hint or problem.hint)) from error
     kept = ", kept since it was fetched" * fetched.is_kept
     tell(f"{fetched.entry} from {store.address} ({source.origin}), {fetched.why}{kept}")

@@ -62,9 +62,8 @@ def unknown(flag: str, flags: Collection[str], usage: str, *, of_values: str = "
         is_long = "NAME=VALUE" in usage and flag.startswith("--") and flag not in _INSTEAD
         known = [name for name in flags if name.startswith("--") and name not in _EVERYWHERE]
         listed = f"it takes {', '.join(known)}" if 0 < len(known) <= _FEW else ""
-        listed = (
-            f"type an option without dashes, {flag.strip('-')}" if "OPTION" in usage and flag[:2] == "--" else listed
-        )
+        if "OPTION" in usage and flag[:2] == "--":
+            listed = f"type an option without dashes, {flag.strip('-')}"
         hint = "; ".join(filter(None, (f"to set a value, type {name}=VALUE" if is_long else listed, of_values)))
     return f"unknown flag {flag!r}" + (f" ({hint})" if hint else "")
 

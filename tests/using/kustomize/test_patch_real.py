@@ -147,8 +147,11 @@ def test_comments_travel_and_are_replaced_as_the_design_says(kustomize5: Kustomi
     # For the user.
     name: data # {"$openapi":"VOLUME"}
     emptyDir: {}
+- {op: add, path: /spec/template/spec/containers/0/command/-, value: sh}
 """
-    composed = judge(kustomize5, tmp_path, inline(text, DEPLOYMENT))
+    base = BASE.replace("        volumeMounts:", "        command: [] # the image's own\n        volumeMounts:", 1)
+    composed = judge(kustomize5, tmp_path, inline(text, DEPLOYMENT), base=base)
+    assert "command: [sh]\n" in composed
     assert "# What the deployment is for.\napiVersion: apps/v1\n" in composed
     assert '  # Prose of the base.\n  replicas: 3 # {"$openapi":"COPIES"}\n' in composed
     assert "image: nginx:1.8\n" in composed  # a patch without a comment unbinds

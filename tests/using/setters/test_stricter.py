@@ -93,7 +93,9 @@ def test_cfg_set_takes_what_kustomize_takes_and_render_refuses_it(package: Path)
 def test_a_setter_without_a_field_is_refused(package: Path) -> None:
     for behind in ('a: [{b: ""}] # {"$openapi":"WORKERS"}', 'a: 2 # mine # {"$openapi":"WORKERS"}'):
         (package / "r.yaml").write_text(RESOURCE.replace('workers: 2 # {"$openapi":"WORKERS"}', behind))
-        assert "r.yaml:6: WORKERS would set no field: this comment binds none" in refused(package, "set", "WORKERS=7")
+        assert "r.yaml:6: WORKERS would set no field: no comment binds one to it" in refused(
+            package, "set", "WORKERS=7"
+        )
     (package / "r.yaml").write_text(RESOURCE.replace(' # {"$openapi":"WORKERS"}', ""))
     for words in (("set", "WORKERS=7"), ("set", "WORKERS=7", "-R"), ("set", "WORKERS=7", "RUN_NAME=other")):
         assert "WORKERS would set no field" in refused(package, *words)

@@ -31,6 +31,7 @@ TRIED = {
         {"NODES": "3", "GPUS": "8", "TENSOR_PARALLEL_SIZE": "16"},
         {"NODES": "2", "GPUS": "8", "TENSOR_PARALLEL_SIZE": "16"},
     ),
+    'quantity(MEMORY) > quantity("4Gi")': ({"MEMORY": "4Gi"}, {"MEMORY": "5Gi"}),
     'quantity(MEMORY) > quantity("8Gi")': ({"MEMORY": "8192Mi"}, {"MEMORY": "9Gi"}),
     "MAX_SURGE + MAX_UNAVAILABLE > 0": ({"MAX_UNAVAILABLE": "0"}, {"MAX_UNAVAILABLE": "0", "MAX_SURGE": "1"}),
     "DATA_TRAIN != DATA_VAL": ({"DATA_TRAIN": "all", "DATA_VAL": "all"}, {"DATA_TRAIN": "all", "DATA_VAL": "some"}),

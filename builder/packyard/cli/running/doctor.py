@@ -39,9 +39,8 @@ def add_arguments(parser: declare.Parser) -> None:
     packages.add_arguments(parser)
     clusters.add_arguments(parser)
     parser.switch("--probe", "also run small Jobs as its pods, and delete them")
-    parser.value(
-        "--timeout TIME", "how long these may take, pulling images included", type=clusters.duration, default="3m"
-    )
+    text = "how long these may take, pulling images included"
+    parser.value("--timeout TIME", text, type=clusters.duration, default="3m")
 
 
 def gate(client: Kubectl, rendered: Rendered) -> None:

@@ -29,10 +29,8 @@ def run(arguments: declare.Arguments) -> None:
     """Explain the setter in every package that has it, and in the options that these have enabled."""
     root_dir, names = directory.split(arguments.words)
     if len(names) != 1:
-        next_command = f"packyard setters {address.typed(root_dir)}"
-        raise UsageError(
-            f"packyard explain: expected one NAME behind DIR, found {len(names)}; {next_command} lists them"
-        )
+        typed = f"packyard setters {address.typed(root_dir)}"
+        raise UsageError(f"packyard explain: expected one NAME behind DIR, found {len(names)}; {typed} lists them")
     (name,) = names
     tree = Tree(root_dir)
     listings = list_all(tree, "explain", names)

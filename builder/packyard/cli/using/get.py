@@ -99,8 +99,7 @@ def _unpacked(bundle: Bundle, source: Setting, into: Path, file: str | None) -> 
     if described == bundle.manifest.to_bytes():
         output.note(f"{folder}: is {bundle.name}@{bundle.version} already, and stays as it is")
     elif described:
-        typed = f"packyard upgrade {quote(str(folder))} {bundle.version}"
-        hint = f"{typed} moves it to that version, and keeps what you set; --to FOLDER makes a copy"
+        hint = f"packyard upgrade {quote(str(folder))} {bundle.version} keeps what you set; --to FOLDER makes a copy"
         raise ConflictError(Problem("exists already", file=str(folder), hint=hint))
     else:
         regular.make_folder(into)

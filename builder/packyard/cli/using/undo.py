@@ -10,7 +10,6 @@ is finished first.
 
 import os
 import time
-from collections.abc import Sequence
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
@@ -108,7 +107,7 @@ def _place(step: Step) -> Path:
     return Path(os.path.relpath(os.path.commonpath([Path(step.path(name)).parent for name in step.sizes])))
 
 
-def _merged(log: StepLog, places: Sequence[Path], path: str, then: Data, now: Data, back: Data) -> Data:
+def _merged(log: StepLog, places: list[Path], path: str, then: Data, now: Data, back: Data) -> Data:
     """Merge a file that was edited by hand since a step, as `upgrade` does; a newer step elsewhere is named."""
     data, conflicts = onefile.merge(path, then, now, back, "", "this step")
     if conflicts:

@@ -19,6 +19,7 @@ from packyard.core.yaml.make import clone, like, scalar
 from packyard.core.yaml.node import Child, Collection, Comment, Entry, Item, MappingNode, Node, Scalar, SequenceNode
 from packyard.core.yaml.pointer import steps
 from packyard.core.yaml.values import YAML11_BOOLEANS, is_null, to_value, type_of
+from packyard.using.setters.comment import parse
 
 #: What the operations on one object copy or move at most, and how deep they lead.
 MAX_COPIED, MAX_STEPS, MAX_DEPTH = 50_000, 64, 200
@@ -165,6 +166,9 @@ class _Place:
             raise MisfitError(self.place.problem(f"path {self.pointer} does not exist: the list has {size} items"))
         item = Item(value, value.start)
         item.comment = comment
+        note = self.parent.comment
+        if note and not size and isinstance(value, Scalar) and parse(note.text) is None:
+            self.parent.comment = None  # it says why the list is empty
         self.parent.items.insert(size if self.last == "-" else int(self.last), item)
 
     def replace(self, value: Node, comment: Comment | None) -> None:

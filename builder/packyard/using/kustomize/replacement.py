@@ -121,9 +121,7 @@ def _of_type(old: Node, new: Node) -> Node:
         return clone(new)
     is_text = type_of(old) == "string"
     if not isinstance(new, Scalar) or not (is_text or implicit_type(new.value) == type_of(old)):
-        raise InputError(
-            new.problem(f"kustomize cannot put this in the place of {old.value!r}: it is no {type_of(old)}")
-        )
+        raise InputError(new.problem(f"kustomize cannot put this in place of {old.value!r}: it is no {type_of(old)}"))
     copied = scalar(new.value, new.source.name, None if is_text else new.value)
     copied.comment = new.comment
     return copied

@@ -169,9 +169,7 @@ def _find(use_case: Tree, names: Sequence[str]) -> tuple[Options, Sequence[str],
     """Return the options of a use case, and which of some are off and which are on; refuse what is no option."""
     here = options.find(use_case)
     if here is None:
-        raise InputError(
-            Problem(f"there is no folder {OPTIONS}/ above it, in its package", file=str(use_case.root_dir))
-        )
+        raise InputError(Problem(f"there is no folder {OPTIONS}/ above it in its package", file=str(use_case.root_dir)))
     distinct = dict.fromkeys(names)
     off = [name for name in distinct if name not in here.enabled]
     refuse(problem for name in off if (problem := _unknown(here, name)))

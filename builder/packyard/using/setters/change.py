@@ -60,18 +60,16 @@ def read_kpt(package: PackageFiles) -> "KptPackage | None":
 
 
 def unbound(package: PackageFiles, setter: Setter) -> Problem:
-    """Return why a setter has no field in a package: no comment names it, or the first that does binds nothing."""
+    """Return why a setter has no field in a package, at the first comment that names it, where one does."""
     name = setter.name
     mark = f'# {{"$openapi":"{name}"}}' if package.is_of_kustomize else f"# kpt-set: ${{{name}}}"
+    message = f"{name} would set no field: no comment binds one to it"
+    hint = f"put {mark} behind the value that it sets, at the end of its line, and nothing else in the comment"
     comment = re.compile(rf'#.*"\$[\w-]+": *"[^"]*\b{re.escape(name)}"')
     for path, data in package.resources.items():
-        for line, text in enumerate(data.decode(errors="replace").splitlines(), 1):
-            if comment.search(text):
-                message = f"{name} would set no field: this comment binds none"
-                hint = f"write {mark} behind one value, at the end of its line, with nothing else in the comment"
-                return Problem(message, f"{package.where}{path}", line, hint=hint)
-    message = f"{name} would set no field: no comment in the files names it"
-    return setter.problem(message, f"put {mark} behind the field that it sets")
+        if match := comment.search(text := data.decode(errors="replace")):
+            return Problem(message, f"{package.where}{path}", text.count("\n", 0, match.start()) + 1, hint=hint)
+    return setter.problem(message, hint)
 
 
 def check_rules(krmfile: Krmfile, planned: Plan) -> None:

@@ -12,25 +12,19 @@ Nor does one behind the header of a block scalar, ``a: |- # C``, which kustomize
 How a value is written is `core.yaml.edit`.
 """
 
-import re
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import NamedTuple
 
-from packyard.core.errors import InputError, Problem
+from packyard.core.errors import InputError
 from packyard.core.kubernetes.fieldtypes import Step, field_type
 from packyard.core.yaml import items
 from packyard.core.yaml.compare import Planned, PlannedNode
 from packyard.core.yaml.content import double
-from packyard.core.yaml.document import walk
 from packyard.core.yaml.edit import PLAIN_TYPES, Edit, set_text
 from packyard.core.yaml.node import Child, Comment, Document, Entry, Item, MappingNode, Node, Scalar, SequenceNode
-from packyard.core.yaml.span import header_comment
 from packyard.core.yaml.values import implicit_type, type_of
 from packyard.using.setters.comment import DefinitionRef, parse
 from packyard.using.setters.definition import Definitions, Setter, Substitution, full_type
-
-#: What a file must hold for a setter comment to stand behind the header of a block scalar: a search before a walk.
-_HEADER_MARK = re.compile(r"[|>][-+0-9]*[ \t]+#[^\r\n]*\$")
 
 
 class Binding(NamedTuple):
@@ -64,19 +58,6 @@ class FieldChange(NamedTuple):
 def find(root: Node | None) -> list[Binding]:
     """Return every bound field of a document's root in the order of the text."""
     return list(_find(root, (), False)) if root else []
-
-
-def behind_headers(documents: Iterable[Document]) -> Iterator[Problem]:
-    """Yield where setter comments stand behind the headers of block scalars, and where they should."""
-    for document in (document for document in documents if _HEADER_MARK.search(document.source.text)):
-        bound = {id(binding.node) for binding in find(document.root)}
-        for node in walk(document.root):
-            if isinstance(node, Scalar) and node.style in "|>" and id(node) not in bound:
-                comment = header_comment(node)
-                if comment and (reference := parse(comment.text)):
-                    message = f"the comment for {reference.name} binds no field behind the header of a block scalar"
-                    hint = "put it on a line of its own above the field"
-                    yield node.source.problem(comment.start, message, hint)
 
 
 def path_text(path: tuple[Step, ...]) -> str:

@@ -54,9 +54,8 @@ def compare(old: Node | None, new: Node | None, setters: Mapping[int, str], fiel
             yield replace(field, before=strict.to_value(old), after=strict.to_value(new), setter=setter)
         return
     for step, before_node, after_node in pairs:
-        yield from compare(
-            before_node, after_node, setters, replace(field, path=f"{field.path}{step}".removeprefix("."))
-        )
+        below = replace(field, path=f"{field.path}{step}".removeprefix("."))
+        yield from compare(before_node, after_node, setters, below)
 
 
 def _entries(old: MappingNode, new: MappingNode) -> Iterator[_Pair]:

@@ -4,8 +4,9 @@ import re
 from collections.abc import Iterator
 
 from packyard.core.errors import InputError, suggest
-from packyard.core.yaml.document import all_comments, entries, items, mappings, scalars
+from packyard.core.yaml.document import all_comments, entries, items, mappings, scalars, walk
 from packyard.core.yaml.node import Comment, Entry, MappingNode, Scalar, Source
+from packyard.core.yaml.span import header_comment
 from packyard.core.yaml.values import double_quoted, implicit_type
 from packyard.using.setters import patterns
 from packyard.using.setters.comment import (
@@ -17,7 +18,7 @@ from packyard.using.setters.comment import (
     parse_ref,
 )
 from packyard.using.setters.definition import Definitions, Setter, Substitution
-from packyard.using.setters.fields import Binding, behind_headers, expected, sets
+from packyard.using.setters.fields import Binding, expected, sets
 from packyard.using.setters.refusal import refusal, review
 from packyard.using.setters.rules.rule import Rule, read
 from packyard.writing.checks.finding import REMOVE, Finding, breach, finding
@@ -130,8 +131,13 @@ def _unbound(subject: Subject) -> Iterator[Finding]:
         if reference is not None and key not in used:
             message = f"the comment for {reference.name} is not behind a value, so it binds no field"
             yield breach("unbound-comment", (source, comment.start), message, "put it behind the value")
-    behind = dict.fromkeys(behind_headers(commented))
-    yield from (finding("unbound-comment", problem) for problem in behind)
+    fields = {id(binding.node) for _, binding in subject.bound}
+    nodes = {id(node): node for document in commented for node in walk(document.root) if id(node) not in fields}
+    for node in (node for node in nodes.values() if isinstance(node, Scalar) and node.style in "|>"):
+        if (header := header_comment(node)) and (reference := parse(header.text)):
+            message = f"the comment for {reference.name} binds no field behind the header of a block scalar"
+            hint = "put it on a line of its own above the field"
+            yield breach("unbound-comment", (node.source, header.start), message, hint)
 
 
 def broken(source: Source, comment: Comment) -> Iterator[Finding]:

@@ -260,15 +260,15 @@ class _Made:
         """Merge an entry of the patch into a mapping, in which it may have another name."""
         old, new = target.get(name or entry.name), entry.value
         place = above.below(name or entry.name, escaped(entry.name), entry.name)
-        if is_null(new):
-            if old is not None:
-                self._note(Operation("remove", place.pointer))
-            return
         if entry.name in self.patch.absent:
             if old is not None:
                 message = f"a pod has {entry.name} already, at {old.place}"
                 raise MisfitError(entry.key.problem(message, "take it out there, or do without this patch"))
             self._absent(place.pointer)
+        if is_null(new):
+            if old is not None:
+                self._note(Operation("remove", place.pointer))
+            return
         if old is None or is_null(old):
             if isinstance(new, MappingNode) or _is_joined(new):
                 self._absent(place.pointer)
