@@ -161,3 +161,5 @@ def test_a_word_that_names_nothing_of_an_untarred_package_is_refused(channel: Pa
     assert "parameter" in done("diff", "p@1.0/one", "p@1.1/one", "--from", channel, cwd=tmp_path / "p")
     assert packyard("diff", "p/one", "p/uses/one", cwd=tmp_path).stderr.endswith("no difference\n")
     assert "\np/uses/one\n" in done("diff", "p@1.0", "p@1.1", "--from", channel, cwd=tmp_path)
+    says = f"carries no package 'p' (p/.packyard.json names another channel: --from {channel})"
+    assert says in tiny.refused("diff", "p@1.0", "p@1.1", cwd=tmp_path)

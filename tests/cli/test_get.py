@@ -128,6 +128,11 @@ def test_a_channel_that_has_another_bundle_than_the_pinned_one_is_refused(channe
     words = ("bert", "--from", tmp_path / "other", "--to", tmp_path / "2", "--lock", "packyard.lock")
     refused("get", *words, cwd=tmp_path, says=r"packyard\.lock: pins bert@1\.0 with tar .*other has other bytes")
     assert not (tmp_path / "2").exists()
+    pins = (tmp_path / "packyard.lock").read_text()
+    faults = ("packyard/v1", "packyard/v2"), ('"1.0"', '"latest"'), ("sha256:", "sha512:"), ('"bert"', '"../bert"')
+    for old, new in faults:
+        write(tmp_path / "packyard.lock", pins.replace(old, new, 1))
+        refused("get", "--locked", cwd=tmp_path, says=r"error: packyard\.lock: .*(pin again|update yours)")
 
 
 def test_a_full_disk_leaves_nothing_where_it_was_to_be_unpacked(channel: Path, tmp_path: Path) -> None:

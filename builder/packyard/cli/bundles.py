@@ -11,6 +11,7 @@ from packyard.cli.directory import meant
 from packyard.cli.preferences import Setting
 from packyard.cli.rows import Rows
 from packyard.core.bundle import lock as locks
+from packyard.core.bundle import receipt
 from packyard.core.bundle.archive import LIMITS
 from packyard.core.bundle.bundle import Bundle
 from packyard.core.bundle.lock import Pin
@@ -94,7 +95,10 @@ def offer(
     except InputError as error:
         if item.name not in [problem.missing for problem in error.problems]:
             raise
-        hint = f"packyard carries it: add --from {CARRIED}" if item.name in carried_names() else meant(item.name)
+        hint = f"packyard carries it: add --from {CARRIED}" if item.name in carried_names() else ""
+        if not hint and (received := receipt.read(Path(item.name))):
+            hint = f"{item.name}/{receipt.FILE} names another channel:{preferences.flag_for(received.channel)}"
+        hint = hint or meant(item.name)
         raise error.mapped(lambda problem: problem._replace(hint=hint or problem.hint)) from error
     kept = ", kept since it was fetched" * fetched.is_kept
     tell(f"{fetched.entry} from {store.address} ({source.origin}), {fetched.why}{kept}")

@@ -189,9 +189,8 @@ def add(objects: list[SourceObject], new: Iterable[SourceObject], where: str = "
         first = called.setdefault(selector.effective(item.identity), item)
         if first is not item:
             _, kind, _, name = item.identity
-            raise InputError(
-                item.root.problem(f"{kind} {name!r} is defined twice{where}", f"also at {first.root.place}")
-            )
+            other = f"also at {first.root.place}"
+            raise InputError(item.root.problem(f"{kind} {name!r} is defined twice{where}", other))
         objects.append(item)
 
 

@@ -126,10 +126,8 @@ class _Place:
         for position, step in enumerate(above):
             child = self._child(parent, step)
             if child is None or not isinstance(child.value, Collection):
-                missing = "/" + "/".join(above[: position + 1])
-                raise MisfitError(
-                    place.problem(f"path {pointer} does not exist: there is no list or mapping at {missing}")
-                )
+                at = "/" + "/".join(above[: position + 1])
+                raise MisfitError(place.problem(f"path {pointer} does not exist: there is no list or mapping at {at}"))
             parent = child.value
         self.parent = parent
 

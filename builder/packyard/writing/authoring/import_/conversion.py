@@ -30,9 +30,9 @@ from packyard.writing.source.workspace import Workspace
 
 _PATCHED = (
     "fields that no part has: values in package.yaml and patches say what they change, and built.yaml what they add",
-    "what users are to change there, bind before you import (packyard cfg create-setter DIR NAME VALUE --field PATH): "
-    "an overlay then gives the setter a value; all else, look into in the folder behind each line. What a generator "
-    "made has a fixed name in built.yaml",
+    "what users are to change there, bind before you import (packyard cfg init DIR, where it has no Krmfile, then "
+    "packyard cfg create-setter DIR NAME VALUE --field PATH): an overlay then gives the setter a value; all else, look "
+    "into in the folder behind each line. What a generator made has a fixed name in built.yaml",
 )
 _NOT_BUILT = "use cases that kustomize does not build, or to nothing", "mend them, and import again, or do without"
 
