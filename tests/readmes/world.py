@@ -81,10 +81,10 @@ class World:
         return found
 
     def left(self) -> list[str]:
-        """Return what is there that was not before the reader began, and is no claim or Secret."""
-        kept = ("PersistentVolumeClaim", "Secret", "Logs")
+        """Return what is there that was not before the reader began, but for claims and what readers make."""
+        kept = ("PersistentVolumeClaim", "Secret", "Logs", "ConfigMap environment")
         return sorted(
-            name for name in test_runs.names(self.api, self.namespace) - self.before if name.split()[0] not in kept
+            name for name in test_runs.names(self.api, self.namespace) - self.before if not name.startswith(kept)
         )
 
     def kubeconfig(self, namespace: str) -> Path:

@@ -33,10 +33,7 @@ def attest(entry: IndexEntry) -> dict[str, bytes]:
     (made,) = (each for each in BUNDLES if str(IndexEntry.of(each)) == str(entry))
     described = sbom.to_bytes(made)
     proved = Statement(entry, {"a": Digest.of(b"")}, None, sbom=described)
-    return {
-        entry.beside(SBOM): described,
-        entry.beside(SIGSTORE): proved.to_bytes(OWN),
-    }
+    return {entry.beside(SBOM): described, entry.beside(SIGSTORE): proved.to_bytes(OWN)}
 
 
 @pytest.fixture(scope="module")

@@ -182,10 +182,7 @@ def test_credentials_of_the_address_go_to_no_other_server_and_do_not_come_back(
 
     (tmp_path / "netrc").write_text("machine 127.0.0.1 login ann password secret\n")
     monkeypatch.setenv("NETRC", str(tmp_path / "netrc"))
-    with (
-        answering(lambda _: [redirect(f"{server.address}/c")]) as other,
-        answering(script) as server,
-    ):
+    with answering(lambda _: [redirect(f"{server.address}/c")]) as other, answering(script) as server:
         assert get(with_user(server, given)) == b"1"
     assert authorizations(server) == [user] * 2 + [""]
     assert authorizations(other) == [""]

@@ -228,9 +228,7 @@ def test_where_the_bytes_are_elsewhere_no_authorization_goes_there(tmp_path: Pat
     assert authorized(cdn) == []
 
 
-def test_where_the_bytes_are_to_be_sent_elsewhere_no_authorization_goes_there(
-    tmp_path: Path,
-) -> None:
+def test_where_the_bytes_are_to_be_sent_elsewhere_no_authorization_goes_there(tmp_path: Path) -> None:
     there: list[bytes] = []
 
     def script(request: bytes) -> Iterable[bytes]:
@@ -292,10 +290,7 @@ def test_a_token_that_is_over_is_renewed() -> None:
     assert len(issuer.requests) == 2
 
 
-@pytest.mark.parametrize(
-    "realm",
-    ["http://tokens.invalid/x", "", "http://[", "file:///etc"],
-)
+@pytest.mark.parametrize("realm", ["http://tokens.invalid/x", "", "http://[", "file:///etc"])
 def test_a_password_is_not_sent_to_a_token_server_without_tls(realm: str, tmp_path: Path) -> None:
     with answering(registry(b'Bearer realm="%s"' % realm.encode())) as server:
         log_in(tmp_path, server.address)

@@ -125,14 +125,8 @@ def _dependencies(document: Any) -> Any:
 ATTACKS: dict[str, tuple[bytes, str]] = {
     "another bundle's provenance": (_signed(bundle("gpt")), "is about gpt@1.0"),
     "another version's provenance": (_signed(bundle(version="2")), "is about bert@2"),
-    "the same version with other content": (
-        _signed(bundle(text="other")),
-        "get the file that was published",
-    ),
-    "the same tar in another file": (
-        _signed(compressed_otherwise(BUNDLE)),
-        "get the file that was published",
-    ),
+    "the same version with other content": (_signed(bundle(text="other")), "get the file that was published"),
+    "the same tar in another file": (_signed(compressed_otherwise(BUNDLE)), "get the file that was published"),
     "another predicate": (_changed(lambda s: s.update(predicateType="https://slsa.dev/vsa/v1")), "predicateType"),
     "a name that is a path": (
         _changed(lambda s: s["predicate"]["buildDefinition"]["externalParameters"].update(name="../x")),

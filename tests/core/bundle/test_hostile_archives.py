@@ -115,10 +115,7 @@ NO_FILES = {
     "a device of blocks": (by_tarfile(special("top/a", tarfile.BLKTYPE)), "'top/a' is a device"),
     "a named pipe": (by_tarfile(special("top/a", tarfile.FIFOTYPE)), "'top/a' is a named pipe"),
     **{f"the type {kind:02x}": (headed(at=156, field=bytes([kind])), "type") for kind in b"SDVM7KXz\xff"},
-    "a directory with contents": (
-        packed([tar.TarEntry(name="top/d/", kind="5", data=b"x")]),
-        "contents of its own",
-    ),
+    "a directory with contents": (packed([tar.TarEntry(name="top/d/", kind="5", data=b"x")]), "contents of its own"),
 }
 NAMES = {
     "a file twice": (named("top/a", "top/a"), "'top/a' appears twice"),
@@ -157,10 +154,7 @@ DAMAGED = {
         "data after its last field",
     ),
     "an unknown format": (headed(at=257, field=bytes(8)), "has an unknown format"),
-    "a damaged header": (
-        compress(changed(GOOD, 515, GOOD[515] ^ 1)),
-        "the header at byte 512 is damaged",
-    ),
+    "a damaged header": (compress(changed(GOOD, 515, GOOD[515] ^ 1)), "the header at byte 512 is damaged"),
     "no end mark": (compress(GOOD[: 512 * 7]), "no end mark"),
     "something behind the end mark": (compress(GOOD + GOOD), "data after the end of the archive"),
     "another checksum": (changed(compress(GOOD), -8, compress(GOOD)[-8] ^ 1), "gzip data is damaged"),

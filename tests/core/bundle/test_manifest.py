@@ -61,10 +61,7 @@ def test_comparing_names_every_file_that_differs_is_missing_or_is_extra() -> Non
         (b"", "cannot be read as JSON"),
         (b"[]", "the document: expected an object, found"),
         (b"{}", "apiVersion: is missing"),
-        (
-            changed(apiVersion="packyard/v2"),
-            r"found packyard/v2 Bundle \(a newer packyard may have written it:",
-        ),
+        (changed(apiVersion="packyard/v2"), r"found packyard/v2 Bundle \(a newer packyard may have written it:"),
         (changed(kind="Index"), "expected packyard/v1 Bundle or Library, found packyard/v1 Index"),
         (changed(name=1), "name: expected a text, found 1"),
         (changed(name="../x"), r"name: '\.\./x' is not a name for a package"),

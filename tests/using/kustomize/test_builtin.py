@@ -103,9 +103,7 @@ def test_takes_or_refuses_keys_as_kustomize_does(judge: Judge, scalar: str) -> N
 
 
 @settings(
-    max_examples=25,
-    derandomize=True,
-    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
+    max_examples=25, derandomize=True, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow]
 )
 @given(st.lists(st.text(st.characters(codec="utf-8", exclude_characters=UNREADABLE), max_size=30), min_size=20))
 def test_writes_any_text_so_that_kustomize_reads_that_text(judge: Judge, texts: list[str]) -> None:

@@ -37,8 +37,7 @@ def test_the_zoo_is_set_as_the_real_program_sets_it(file: Path) -> None:
     case = read(file)
     before = case["before"]
     package = PackageFiles(
-        before["Krmfile"].encode(),
-        {path: text.encode() for path, text in before.items() if path.endswith(".yaml")},
+        before["Krmfile"].encode(), {path: text.encode() for path, text in before.items() if path.endswith(".yaml")}
     )
     judged = 0
     for recorded in case["cases"]:

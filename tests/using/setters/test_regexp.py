@@ -15,11 +15,7 @@ from using.setters import judged
 
 
 @pytest.mark.parametrize(
-    ("text", "is_valid"),
-    [
-        *((text, not says) for text, says in judged.cases("patterns-faults")),
-        ("a" * 5000, False),
-    ],
+    ("text", "is_valid"), [*((text, not says) for text, says in judged.cases("patterns-faults")), ("a" * 5000, False)]
 )
 def test_refuses_the_patterns_that_go_refuses(text: str, *, is_valid: bool) -> None:
     assert (regexp.fault(text) == "") is is_valid

@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+import reading
 import tiny
 from packyard.writing.checks.explanation import Rule, table
 
@@ -23,23 +24,19 @@ def write(folder: Path, files: dict[str, str]) -> Path:
 @pytest.mark.parametrize("rule", SURE, ids=lambda rule: rule.name)
 def test_the_example_of_a_rule_is_fixed_as_it_shows(rule: Rule, tmp_path: Path) -> None:
     wrong, right = write(tmp_path / "wrong", rule.files("-")), write(tmp_path / "right", rule.files("+"))
-    shown = {file.name: file.read_text() for file in wrong.iterdir()}
+    shown = reading.files(wrong)
     assert rule.name in tiny.run("lint", wrong)[1]
     assert f"fixed [{rule.name}]" in tiny.run("lint", "--fix", wrong)[2]
-    assert {file.name: file.read_text() for file in wrong.iterdir()} == {
-        file.name: file.read_text() for file in right.iterdir()
-    }
+    assert reading.files(wrong) == reading.files(right)
     assert tiny.run("undo", wrong)[0] == 0
-    assert {file.name: file.read_text() for file in wrong.iterdir()} == shown
+    assert reading.files(wrong) == shown
 
 
 @pytest.mark.parametrize("text", ["a: [\n", "\xff", "a: 1\na: 2\n"])
 def test_a_file_that_cannot_be_read_stays_and_what_it_may_use(text: str, tmp_path: Path) -> None:
-    folder = write(
-        tmp_path / "a", {"Krmfile": "io.k8s.cli.setters.TAG: {x-k8s-cli: {setter: {name: TAG, value: v1}}}\n"}
-    )
+    krmfile = "io.k8s.cli.setters.TAG: {x-k8s-cli: {setter: {name: TAG, value: v1}}}\n"
+    folder = write(tmp_path / "a", {"Krmfile": krmfile})
     (folder / "a.yaml").write_bytes(text.encode("latin-1"))
-    before = (folder / "Krmfile").read_text()
+    before = reading.files(folder)
     assert "fixed" not in tiny.run("lint", "--fix", folder)[2]
-    assert (folder / "Krmfile").read_text() == before
-    assert (folder / "a.yaml").read_bytes() == text.encode("latin-1")
+    assert reading.files(folder) == before

@@ -174,9 +174,8 @@ def test_images_that_base_and_overlay_rename_are_values_and_labels_stay(
 labels: [{pairs: {team: ml}, includeSelectors: false}]
 images: [{name: hub.example/web, newName: own.example/web}, {name: gone, newTag: "1"}]
 """
-    images = '[{name: own.example/web, newTag: "1.26"}]'
-    tree["overlays/dev/kustomization.yaml"] = f"resources: [../../base]\nimages: {images}\n"
-    said = run(here, write(tmp_path / "web", tree))
+    dev = 'resources: [../../base]\nimages: [{name: own.example/web, newTag: "1.26"}]\n'
+    said = run(here, write(tmp_path / "web", tree | {"overlays/dev/kustomization.yaml": dev}))
     assert use_cases(here)["dev"]["setters"] == {"image": "own.example/web:1.26"}
     beyond = [case.rpartition("images: ")[2].partition(" (")[0] for case in cases(said, "fields that no part has")]
     bound = [f"{name}.example/web, which a setter sets" for name in ("hub", "own")]

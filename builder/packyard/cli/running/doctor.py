@@ -20,13 +20,13 @@ from packyard.cli.rows import Rows
 from packyard.cli.running import clusters
 from packyard.core.bundle import delivery
 from packyard.core.errors import Problem, UsageError, refuse
+from packyard.core.kubernetes import kustomization
 from packyard.running import doctor, probe
 from packyard.running.doctor.finding import Finding, unknown
 from packyard.running.runs import look, status
 from packyard.running.runs import run as runs
 from packyard.running.runs.kubectl import Kubectl, listed
 from packyard.running.runs.rendering import Rendered
-from packyard.using.options import usecases
 
 ROWS = Rows("answer", "check, severity, about, message, why, fix")
 #: Findings are shown in this order.
@@ -54,7 +54,7 @@ def gate(client: Kubectl, rendered: Rendered) -> None:
 
 def run(arguments: declare.Arguments) -> int:
     """Examine, print the findings, and fail where one is an error."""
-    is_of_use_case = arguments.words or usecases.is_one(Path()) or delivery.package_of(Path())
+    is_of_use_case = arguments.words or kustomization.on_disk(Path()) or delivery.package_of(Path())
     if not arguments.probe:
         declare.alone(arguments, "doctor", "without --probe", "timeout")
     elif not is_of_use_case:

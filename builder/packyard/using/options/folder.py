@@ -34,8 +34,7 @@ def has_options(use_case: Tree) -> bool:
 
 def needed(data: bytes) -> list[str]:
     """Return the files of a use case that an option says to need in its kustomization."""
-    lines = data.decode("utf-8", "replace").splitlines()
-    files = [line.removeprefix(_WITH) for line in lines if line.startswith(_WITH)]
+    files = [it.removeprefix(_WITH) for it in data.decode("utf-8", "replace").splitlines() if it.startswith(_WITH)]
     return [file for file in files if "/" not in file]
 
 

@@ -9,6 +9,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
+from packyard.core.bundle import address, delivery
 from packyard.core.errors import Problem, is_a_letter_away
 from packyard.core.files import paths
 from packyard.core.files.tree import Tree
@@ -108,8 +109,6 @@ def elsewhere(use_case: Tree, problem: Problem) -> Problem:
 
     That another use case has it is a hint. What is missing in a line of a values file stays a problem of that line.
     """
-    from packyard.core.bundle import address, delivery  # for errors
-
     name, directory, known = problem.missing, use_case.root_dir, None
     if not name:
         return problem
@@ -133,8 +132,6 @@ def elsewhere(use_case: Tree, problem: Problem) -> Problem:
 
 def _others(directory: Path, name: str) -> str:
     """Return the address of a use case of the package that has a setter."""
-    from packyard.core.bundle import address, delivery  # for errors
-
     package = delivery.package_of(directory)
     having = [path for path, item in package[1].use_cases.items() if name in item.setters] if package else []
     return address.of(Path(paths.seen(directory, package[0]), having[0])) if package and having else ""

@@ -99,14 +99,11 @@ def enabled(use_case: Tree, names: Sequence[str], sources: PackageSources) -> Sw
 
 def _disabled(use_case: Tree, names: Sequence[str]) -> Switched:
     here, absent, present = _find(use_case, names)
-    after = here.switched((), present)
-    try:
-        reached(PackageSources(use_case), after)
-    except InputError as error:
-        if not isinstance(error, BeyondError) and not find_misfits(use_case):
-            message = f"without {', '.join(present)} this option does not fit: {error.problems[0].message}"
-            hint = f"disable it first: packyard enable --off {address.typed(use_case.root_dir)} OPTION"
-            raise ConflictError(error.problems[0]._replace(message=message, hint=hint)) from error
+    after, sources = here.switched((), present), PackageSources(use_case)
+    if (error := _fault(sources, after)) and not _fault(sources, here.data):
+        message = f"without {', '.join(present)} this option does not fit: {error.problems[0].message}"
+        hint = f"disable it first: packyard enable --off {address.typed(use_case.root_dir)} OPTION"
+        raise ConflictError(error.problems[0]._replace(message=message, hint=hint)) from error
     return Switched(here.file, here.data, after, present, absent)
 
 
@@ -219,21 +216,23 @@ def _try(here: Options, names: Sequence[str], sources: PackageSources) -> None:
 
 def _explain(here: Options, name: str, before: Sequence[str], sources: PackageSources) -> None:
     """Refuse an option that does not apply alone, or beside one of the others."""
-    directory = here.tree.root_dir
-    try:
-        reached(sources, here.switched([name], here.enabled))
-    except InputError as error:
+    if error := _fault(sources, here.switched([name], here.enabled)):
         misfit = f"option {name!r} does not fit here: "
         raise InputError(*(problem._replace(message=misfit + problem.message) for problem in error.problems)) from error
     for option in (*here.enabled, *before):
-        try:
-            reached(sources, here.switched([option, name], here.enabled))
-        except InputError as error:
-            state = "is enabled" if option in here.enabled else "you name too"
+        if error := _fault(sources, here.switched([option, name], here.enabled)):
+            state, hint = "you name too", "leave one out"
+            if option in here.enabled:
+                off = f"packyard enable --off {address.typed(here.tree.root_dir)} {option}"
+                state, hint = "is enabled", f"disable that first: {off}"
             message = f"option {name!r} cannot be used together with {option!r}, which {state}"
-            hint = (
-                f"disable that first: packyard enable --off {address.typed(directory)} {option}"
-                if option in here.enabled
-                else "leave one out"
-            )
             raise ConflictError(error.problems[0]._replace(message=message, hint=hint)) from error
+
+
+def _fault(sources: PackageSources, data: bytes) -> InputError | None:
+    """Return why a use case with this kustomization does not build; None where it does, or only kustomize can say."""
+    try:
+        reached(sources, data)
+    except InputError as error:
+        return None if isinstance(error, BeyondError) else error
+    return None

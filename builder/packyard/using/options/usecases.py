@@ -76,22 +76,17 @@ def listed(names: Sequence[str], most: int = 4) -> str:
     return ", ".join(names[:most]) + (f" and {len(names) - most} more" if len(names) > most else "")
 
 
-def is_one(directory: Path) -> bool:
-    """Say whether a directory has a kustomization of its own."""
-    return bool(kustomization.on_disk(directory))
-
-
 def refusal(directory: Path, command: str, rest: Sequence[str] = (), *, all_by: str = "") -> InputError:
     """Return why a command needs another directory, with those that there are; ``all_by`` takes all of them."""
     lacks, use_cases, remedy = _lacking(directory)
     words = [word.partition("=")[0] for word in rest if "=" in word] or rest[:1]
     setters = {word for word in words if command == "set" and not word.startswith("-")}
-    if len(use_cases) == 1 and not is_one(directory):  # whose address is that of the directory
+    if len(use_cases) == 1 and not kustomization.on_disk(directory):  # whose address is that of the directory
         directory = Path(use_cases[0])
         lacks, use_cases, remedy = _lacking(directory)
     if not use_cases:
-        above = next((parent for parent in directory.resolve().parents if is_one(parent)), None)
-        is_bare = setters and is_one(directory) and not any(delivery.lost([directory], KRMFILE))
+        above = next((parent for parent in directory.resolve().parents if kustomization.on_disk(parent)), None)
+        is_bare = setters and kustomization.on_disk(directory) and not any(delivery.lost([directory], KRMFILE))
         top = os.path.relpath(paths.root_of(directory))
         known = map(Path, below(Path(top)) if is_bare else ())
         if having := [address.of(path) for path in known if setters <= delivery.values(path).keys()]:
@@ -104,8 +99,7 @@ def refusal(directory: Path, command: str, rest: Sequence[str] = (), *, all_by: 
         return InputError(Problem(message, file=str(directory), hint=remedy or hint))
     either = f", or add {all_by} for all" if all_by and len(use_cases) > 1 else ""
     names = [*address.shortened([os.path.relpath(path, directory) for path in use_cases]).values()]
-    by_word = {word: path for paths in (use_cases, names) for word, path in zip(paths, use_cases, strict=True)}
-    by_word |= {address.of(Path(path)): path for path in use_cases}
+    by_word = {word: at for at, it in zip(use_cases, names, strict=True) for word in (at, it, address.of(Path(at)))}
     meant = next((word for word in rest if word in by_word), "")  # where DIR is not typed first
     if command == "enable" and rest and not meant and len(use_cases) > 1:
         either = f", or for all: echo 'options: [{', '.join(rest)}]' | packyard set {quote(str(directory))} -R -f -"
@@ -130,7 +124,7 @@ def typed(use_case: Path, above: Path) -> str:
 def _lacking(directory: Path) -> tuple[str, list[str], str]:
     """Return what a directory lacks to be what a command needs, those below that have it, and how to add it."""
     tree = Tree(directory)
-    if is_one(directory):
+    if kustomization.on_disk(directory):
         packages = sorted(os.path.normpath(f"{directory}/{path}") for path in all_below(tree))
         typed = quote(str(directory))
         remedy = f"packyard cfg init {typed} makes one, packyard cfg create-setter {typed} NAME VALUE a setter"
@@ -147,9 +141,10 @@ def chosen(directory: Path, command: str, rest: Sequence[str] = (), *, all_by: s
 
     To `set`, where ``all_by`` takes all, one without setters is none.
     """
-    if not directory.is_dir() or (is_one(directory) and not all_by):
+    own = kustomization.on_disk(directory)
+    if not directory.is_dir() or (own and not all_by):
         return directory
-    cases = [] if is_one(directory) else below(directory) if all_by else list(folders.use_cases(directory))
+    cases = [] if own else below(directory) if all_by else list(folders.use_cases(directory))
     if len(cases) == 1 and (not all_by or any(map(Tree(Path(cases[0])).has, (KRMFILE, KPTFILE)))):
         return Path(os.path.normpath(cases[0]))
     raise refusal(directory, command, rest, all_by=all_by)

@@ -4,7 +4,7 @@
     kind: PodPatch
     targets: [{kind: Deployment, labelSelector: app=serving}]    which objects: all that have pods, if it is left out
     roles: [worker]                          which of their pods: all, if it is left out
-    absent: [affinity]                       fields of this patch that a pod must not have already
+    absent: [affinity]                       fields of this patch that a pod must not have; null adds none
     append: [tolerations]                    lists that are added to, where Kubernetes would replace them
     metadata: {annotations: …}               of the pods
     spec: …                                  a fragment of a pod, with setter comments

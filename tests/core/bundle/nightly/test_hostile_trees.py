@@ -41,10 +41,7 @@ def harmless(commands: Watched, folder: Path, made: str, words: list[str], may_c
 def test_a_hostile_workspace_is_refused_or_built(seed: int, commands: Watched, tmp_path: Path) -> None:
     (tmp_path / "victim").write_text("a: mine\n")
     made = hostile.workspace(seed, tmp_path / "ws")
-    for words in (
-        ["build", "--workspace", "ws", "--version", "1.0", "--to", "out"],
-        ["lint", "--workspace", "ws"],
-    ):
+    for words in (["build", "--workspace", "ws", "--version", "1.0", "--to", "out"], ["lint", "--workspace", "ws"]):
         harmless(commands, tmp_path, made, words, ("out",))
 
 

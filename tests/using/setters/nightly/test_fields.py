@@ -98,11 +98,7 @@ SPELLINGS = [
 
 
 #: Where the two lines of kustomize that users set values with do not agree; we are with 3.8.7.
-ONLY_3_8_7 = {
-    "above an item that is a mapping",
-    "above an item that is a list",
-    "behind the header of a block scalar",
-}
+ONLY_3_8_7 = {"above an item that is a mapping", "above an item that is a list", "behind the header of a block scalar"}
 
 LIST_KRMFILE = one_setter("foo", "[a]", "type: array").replace("value:", "listValues:")
 
