@@ -14,6 +14,8 @@ from tiny import RELEASE
 
 #: What an administrator types once for a cluster, and whether the tests have what it downloads.
 _INSTALLING = {command: bool(operator.tested) for operator in OPERATORS for command in operator.install}
+#: What asks a pod of another use case, whose containers run in no cluster of tests, or any use case with a preset.
+_ELSEWHERE = ("kubectl exec ", "kubectl cp ", "packyard set USECASE ")
 
 
 class Readme:
@@ -47,7 +49,7 @@ class Readme:
         """Yield what sentences name for everybody, and no block has."""
         typed = [command for block in self.blocks for command in block.commands]
         for span in in_sentences(self.text):
-            if span not in _INSTALLING and not any(span in command for command in typed):
+            if not (span in _INSTALLING or span.startswith(_ELSEWHERE) or any(span in command for command in typed)):
                 yield span
 
     def level(self) -> str:
