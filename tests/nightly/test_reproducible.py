@@ -138,12 +138,14 @@ def test_the_same_bytes_at_another_time(checkout: Path, names: list[str], expect
 
 
 def matcher_for(python: Path, folder: Path) -> Path:
-    """Install what matches patterns and schemas for another Python, as there is none in pure Python."""
+    """Install what matches patterns, schemas and rules for another Python, as there is none in pure Python."""
     version = subprocess.check_output([python, "-c", "import sys; print('%d.%d' % sys.version_info[:2])"], text=True)
     pip = (sys.executable, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--no-deps")
     wheel = ("--only-binary", ":all:", "--python-version", version.strip(), "--target", folder)
-    if subprocess.run([*pip, *wheel, "google-re2", "jsonschema-rs"], stdout=subprocess.DEVNULL).returncode:
-        real.lacking(f"RE2 and JSON Schema for Python {version.strip()}", remedy="let pip reach a package registry")
+    libraries = ("google-re2", "jsonschema-rs", "cel-expr-python")
+    if subprocess.run([*pip, *wheel, *libraries], stdout=subprocess.DEVNULL).returncode:
+        names = ", ".join(libraries)
+        real.lacking(f"{names} for Python {version.strip()}", remedy="let pip reach a package registry")
     return folder
 
 

@@ -284,6 +284,13 @@ def test_a_folder_that_nobody_named_and_that_holds_nothing_is_refused(
     assert "cm.yaml:3" in tiny.run("lint")[1]
 
 
+def test_a_name_is_a_package_of_the_workspace_inside_a_package_that_is_called_so_too(root: Path) -> None:
+    tiny.replace(root / "packages/p/package.yaml", "  one: {base: one}", "  one: {base: one}\n  two: {base: one}")
+    assert built(root)[0] == 0
+    tiny.untar(root.parent / "out/p.tar.gz", root / "made")
+    assert "2 use cases, 0 errors, 0 warnings in p\n" in tiny.packyard("lint", "p", cwd=root / "made/p").stderr
+
+
 def test_what_a_patch_makes_of_a_carried_base_is_told_once_and_where_the_patch_says_it(tmp_path: Path) -> None:
     root = tiny.workspace(tmp_path / "ws")
     tiny.replace(root / "packyard.yaml", "license: LICENSE\n", "license: LICENSE\nlibraries: [builtin]\n")

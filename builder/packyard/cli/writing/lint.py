@@ -89,7 +89,8 @@ def _sorted_out(targets: Sequence[str], here: Workspace | None) -> tuple[list[st
         if Path(target).is_file():
             raise directories.refusal(target)
         packages = _packages_in(target, here) if here else None
-        if packages is None and (place := directories.find([target])):
+        is_name = here and target in _all_names(here) and not Path(target).exists()
+        if packages is None and not is_name and (place := directories.find([target])):
             folders.append(str(place[0]))
         else:
             names += [target] if packages is None else packages
